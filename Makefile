@@ -1,0 +1,72 @@
+# Needs Python 3.11 or later with pip, and make. Everything else goes into .venv.
+#
+# The stamp files in .venv remember what has been installed. They are older than
+# pyproject.toml only after an edit there, so a second run installs nothing.
+
+PYTHON  ?= python3
+WORKERS ?= 2
+ARGS    ?=
+
+VENV := .venv
+RUN  := $(VENV)/bin/python
+PIP  := $(RUN) -m pip --disable-pip-version-check -q
+
+# Another environment may be active in the caller's shell; ours must not see it.
+unexport VIRTUAL_ENV
+unexport PYTHONHOME
+unexport PYTHONPATH
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+.NOTPARALLEL:
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
+
+demo: $(VENV)/.base  ## learn to read handwritten digits
+	@$(RUN) examples/digits.py
+
+# Each pytest worker is a process, and mercer brings its own threads, as many as the process may use
+# cores. BLAS and OpenMP threads on top of them would wait for each other by spinning, on cores that
+# the other worker needs. So those libraries get one thread each.
+test: export OPENBLAS_NUM_THREADS := 1
+test: export OMP_NUM_THREADS := 1
+test: export MKL_NUM_THREADS := 1
+test: $(VENV)/.test  ## run all tests and doctests (ARGS="-k ridge" to choose)
+	@$(RUN) -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(VENV)/.test  ## check style and types
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+
+bench: $(VENV)/.base  ## measure speed and memory against scikit-learn
+	@$(RUN) -m benchmarks gram ridge import
+
+clean:  ## remove .venv and everything that can be made again
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Some systems ship venv without the pip inside; then the caller's pip installs one.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "mercer needs Python 3.11 or later, but '$(PYTHON)' is" \
+	    "$$($(PYTHON) --version 2>&1 || true); try: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Making $(VENV)"
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then \
+	  $(PYTHON) -m venv --clear $(VENV); \
+	else \
+	  $(PYTHON) -m venv --clear --without-pip $(VENV) && \
+	  $(PYTHON) -m pip --python $(RUN) --disable-pip-version-check -q install pip; \
+	fi
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.made pyproject.toml
+	@echo "Installing mercer (once)"
+	@$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml
+	@echo "Installing mercer and what its tests need (once)"
+	@$(PIP) install -e '.[test]'
+	@touch $(VENV)/.base $@

@@ -1,0 +1,54 @@
+"""mercer: learning from similarity.
+
+Say how alike two things are (a kernel), learn from examples (a machine), and know how far to
+trust the answer. Kernels live in `mercer.kernels`, machines here. Importing mercer is cheap:
+each part is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mercer import domains, errors, gram, kernels, machines, plans, rkhs, solvers, testing
+    from mercer.machines import KernelRidge, KernelRidgeClassifier
+    from mercer.plans import Plan
+
+__version__ = "0.1.0"
+
+_ROOMS = (
+    "domains", "errors", "gram", "kernels", "machines", "plans", "rkhs", "solvers", "testing",
+)  # fmt: skip
+_HOMES = {
+    "KernelRidge": "mercer.machines",
+    "KernelRidgeClassifier": "mercer.machines",
+    "Plan": "mercer.plans",
+}
+
+__all__ = [
+    "KernelRidge",
+    "KernelRidgeClassifier",
+    "Plan",
+    "domains",
+    "errors",
+    "gram",
+    "kernels",
+    "machines",
+    "plans",
+    "rkhs",
+    "solvers",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"mercer.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

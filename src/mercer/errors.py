@@ -1,0 +1,60 @@
+"""What mercer complains about, one error per room.
+
+Every error says what was expected, what was found, where, and what to do. Each also derives
+from the built-in exception that a scikit-learn user would expect, so ``except ValueError``
+keeps working.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from numpy.linalg import LinAlgError
+
+__all__ = [
+    "ConvergenceWarning",
+    "DomainError",
+    "DomainTypeError",
+    "MercerError",
+    "PlanError",
+    "SolveError",
+    "ValidityError",
+]
+
+
+class MercerError(Exception):
+    """Anything that mercer refuses to do."""
+
+
+class DomainError(MercerError, ValueError):
+    """The data is not what the kernel needs; the message names the item or column."""
+
+
+class DomainTypeError(DomainError, TypeError):
+    """The data holds objects of a type that cannot be read as numbers."""
+
+
+class ValidityError(MercerError, ValueError):
+    """The kernel is not valid, or not complete; the message names the node of the expression."""
+
+
+class PlanError(MercerError, MemoryError):
+    """The work would not fit; the message says the bytes needed and the bytes there."""
+
+
+class SolveError(MercerError, LinAlgError):
+    """A system has no trustworthy solution; the message says why and what to try."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration stopped before its tolerance; the message carries the certificate."""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for a close match, otherwise the known words."""
+    known = sorted(known)
+    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known are {', '.join(repr(name) for name in known)}"
