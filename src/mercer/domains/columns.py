@@ -1,0 +1,55 @@
+"""Columns and anything: the domains that take a container as it comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.domains.categories import CategoryDomain
+from mercer.domains.objects import Objects
+from mercer.domains.points import Domain, Points
+from mercer.domains.tables import Table, is_frame
+from mercer.domains.vectors import VECTORS, VectorDomain, Vectors
+
+__all__ = ["ANYTHING", "COLUMNS", "Anything", "Columns"]
+
+
+@dataclass(frozen=True)
+class Columns(Domain):
+    """Anything with columns: DataFrames and two-dimensional arrays."""
+
+    def admit(self, X: Any, name: str = "X") -> Points:
+        if isinstance(X, Table):
+            return X
+        if is_frame(X):
+            return Table(X, name)
+        if isinstance(X, Objects):
+            X = X.array
+        if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2:
+            return Table(X, name)
+        array = X.array if isinstance(X, Vectors) else VECTORS.admit(X, name).array
+        return Table(array, name)
+
+    def merge(self, other: Domain) -> Domain | None:
+        return self if isinstance(other, Columns | VectorDomain | CategoryDomain) else None
+
+
+COLUMNS = Columns()
+
+
+@dataclass(frozen=True)
+class Anything(Domain):
+    """Whatever the user has: rows of arrays and tables, or a sequence of Python objects."""
+
+    def admit(self, X: Any, name: str = "X") -> Points:
+        if isinstance(X, Points):
+            return X
+        return Table(X, name) if is_frame(X) else Objects(X, name)
+
+    def merge(self, other: Domain) -> Domain | None:
+        return other
+
+
+ANYTHING = Anything()

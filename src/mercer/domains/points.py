@@ -1,0 +1,87 @@
+"""Points: a user's objects after admission, and the domains that admit them.
+
+The first room of a fit. A `Domain` says which objects a kernel can compare and turns the
+user's container into `Points`: validated once, sliceable, with every encoding that the kernel
+asked for carried along. Only this room complains about data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+from mercer.errors import DomainError
+
+__all__ = ["Domain", "Points", "join", "nonempty"]
+
+
+class Points:
+    """A validated sequence of things, with the encodings that kernels made of it.
+
+    A subclass implements ``__len__``, `take` and `items`. Encodings (`view`) are made once for
+    the whole set and sliced along with it, so that a kernel working on small tiles never
+    validates or encodes the same item twice.
+    """
+
+    def __init__(self) -> None:
+        self._views: dict[Hashable, Points] = {}
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def take(self, rows: Any) -> Points:
+        """Return the points at `rows` (a slice or an integer array), without their views."""
+        raise NotImplementedError
+
+    def items(self) -> Iterator[Any]:
+        """Iterate over single things, as a function of one thing would want them."""
+        raise NotImplementedError
+
+    def concat(self, other: Any) -> Points:
+        """Return these points followed by others of the same kind."""
+        raise NotImplementedError
+
+    @property
+    def width(self) -> int | None:
+        """Number of columns, or None where things have no columns."""
+        return None
+
+    def __getitem__(self, rows: Any) -> Points:
+        part = self.take(rows)
+        part._views = {key: view[rows] for key, view in self._views.items()}
+        return part
+
+    def view(self, key: Hashable, encode: Callable[[Points], Points]) -> Points:
+        """Return ``encode(self)``, remembered under `key` and sliced with these points."""
+        if key in self._views:
+            return self._views[key]
+        encoded = encode(self)
+        if encoded is not self:
+            self._views[key] = encoded
+        return encoded
+
+
+class Domain:
+    """What a kernel can compare. ``admit`` turns a user's container into `Points`."""
+
+    def admit(self, X: Any, name: str = "X") -> Points:
+        """Validate and encode `X`, raising `DomainError` with the item that is wrong."""
+        raise NotImplementedError
+
+    def merge(self, other: Domain) -> Domain | None:
+        """Return a domain whose points also serve `other`, or None if there is none."""
+        return self if self == other else None
+
+
+def join(left: Domain, right: Domain) -> Domain | None:
+    """Return a domain that serves two kernels at once, or None if there is none."""
+    return left.merge(right) or right.merge(left)
+
+
+def nonempty(count: int, name: str, shape: tuple[int, ...] | None = None) -> None:
+    """Refuse an empty set, in scikit-learn's words."""
+    if count == 0:
+        where = f" (shape={shape})" if shape else ""
+        raise DomainError(
+            f"Found {name} with 0 sample(s){where} while a minimum of 1 is required."
+        )

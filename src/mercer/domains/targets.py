@@ -1,0 +1,111 @@
+"""Targets, labels and weights: what the items are to be mapped to.
+
+Labels are encoded here and decoded after predict, nowhere else.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import DomainError, DomainTypeError
+
+__all__ = ["admit_labels", "admit_target", "admit_weights"]
+
+
+def admit_target(y: Any, count: int) -> np.ndarray:
+    """Return `y` as float64 of shape (count,) or (count, targets), refusing what is not finite."""
+    target = _column(y, count)
+    if target.dtype.kind == "c":
+        raise DomainError("Complex data not supported: y holds complex numbers")
+    try:
+        target = target.astype(np.float64)
+    except TypeError as error:
+        raise DomainTypeError(f"y holds objects that are not numbers: {error}") from error
+    except ValueError as error:
+        raise DomainError(f"y must hold numbers ({error}); for labels use a classifier") from error
+    if not np.isfinite(target).all():
+        row = int(np.argwhere(~np.isfinite(target))[0][0])
+        raise DomainError(f"Input y contains NaN or infinity at row {row}")
+    return target
+
+
+def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (codes, classes) so that ``classes[codes]`` are the labels."""
+    labels = _column(y, count)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = _flatten(labels)
+    if labels.ndim != 1:
+        raise DomainError(f"y must be one label per item, found an array of shape {labels.shape}")
+    if labels.dtype.kind == "c":
+        raise DomainError("Complex data not supported: y holds complex numbers")
+    if labels.dtype.kind == "f":
+        _check_labels_are_classes(labels)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise DomainTypeError(f"y mixes labels that cannot be ordered: {error}") from error
+    if len(classes) < 2:
+        raise DomainError(
+            f"y has only 1 class, {classes[0]!r}; a classifier needs at least two classes"
+        )
+    return codes, classes
+
+
+def admit_weights(weights: Any, count: int) -> np.ndarray | None:
+    """Return sample weights as float64, or None when all items count alike."""
+    if weights is None:
+        return None
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim == 0:
+        w = np.full(count, float(w))
+    if w.ndim != 1:
+        raise DomainError(f"Sample weights must be 1D array or scalar, found {w.ndim}D")
+    if len(w) != count:
+        raise DomainError(f"sample_weight has {len(w)} entries, but there are {count} items")
+    if not np.isfinite(w).all() or (w < 0).any():
+        row = int(np.flatnonzero(~np.isfinite(w) | (w < 0))[0])
+        raise DomainError(
+            f"sample_weight must be finite and not negative; item {row} has {w[row]}"
+        )
+    if not w.any():
+        raise DomainError("all sample weights are zero, so there is nothing to learn from")
+    return w
+
+
+def _column(y: Any, count: int) -> np.ndarray:
+    if y is None:
+        raise DomainError("requires y to be passed, but the target y is None")
+    target = np.asarray(y)
+    if target.ndim not in (1, 2):
+        raise DomainError(f"y should be a 1d array, got an array of shape {target.shape} instead.")
+    if len(target) != count:
+        raise DomainError(
+            f"Found input variables with inconsistent numbers of samples: X has {count}, "
+            f"y has {len(target)}"
+        )
+    return target
+
+
+def _flatten(labels: np.ndarray) -> np.ndarray:
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; it was flattened",
+        DataConversionWarning,
+        stacklevel=4,
+    )
+    return labels[:, 0]
+
+
+def _check_labels_are_classes(labels: np.ndarray) -> None:
+    if not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise DomainError(f"Input y contains NaN or infinity at row {row}")
+    if (labels != np.round(labels)).any():
+        raise DomainError(
+            "Unknown label type: continuous. A classifier needs class labels; for numbers use a "
+            "regressor such as KernelRidge"
+        )
