@@ -1,0 +1,326 @@
+"""Kernels: how alike two things are.
+
+A kernel is an immutable value and a pure function of two arguments. ``k(A, B)`` is its Gram
+matrix, ``k(A)`` is ``k(A, A)``, ``k.diagonal(A)`` never builds the matrix. To write a new one,
+say what it compares (`domain`), give the formula for one pair (`pair`) and the reason why it is
+valid (`prove`); everything else has a default. A kernel on vectors adds `evaluate`, the same
+formula for a whole `Block`, in array-API code, and so becomes fast on every array library::
+
+    @kernel
+    class Cosine(VectorKernel):
+        def pair(self, x, z): ...
+        def evaluate(self, block): ...
+        def prove(self): ...
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+import array_api_compat
+import numpy as np
+
+from mercer.domains import ANYTHING, VECTORS, Domain, Points, Vectors
+from mercer.errors import DomainError, ValidityError
+from mercer.kernels.block import Block
+from mercer.kernels.features import FeatureMap, RandomFeatures
+from mercer.kernels.proof import Proof, unknown
+from mercer.kernels.tiles import fill
+from mercer.kernels.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+__all__ = ["Kernel", "VectorKernel", "kernel"]
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def kernel(cls: type) -> Any:
+    """Make a class of kernels out of annotated parameters: a frozen dataclass."""
+    return dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+
+
+class Kernel(Value):
+    """A similarity of two things.
+
+    Attributes
+    ----------
+    domain : Domain
+        What it compares; admits and encodes the user's objects.
+    threads : bool
+        Whether tiles may be evaluated on several threads at once.
+    heuristic : tuple of str
+        Parameters that may be the name of a heuristic until `resolve` has seen data.
+    """
+
+    domain: ClassVar[Domain] = ANYTHING
+    threads: ClassVar[bool] = False
+    heuristic: ClassVar[tuple[str, ...]] = ()
+    precedence: ClassVar[int] = 9  # how tightly the repr binds: sums 1, products 2, powers 3
+
+    # ---- what the author of a kernel writes -------------------------------------------------
+
+    def pair(self, x: Any, z: Any) -> float:
+        """Return k(x, z) by the textbook's formula, slowly: the oracle of all tests."""
+        raise NotImplementedError
+
+    def evaluate(self, block: Block) -> Any:
+        """Return the Gram matrix of a block in a new array; by default pair by pair."""
+        xs, zs = list(block.left.items()), list(block.right.items())
+        K = np.empty(block.shape)
+        for i, x in enumerate(xs):
+            for j in range(i if block.symmetric else 0, len(zs)):
+                K[i, j] = self.pair(x, zs[j])
+                if block.symmetric:
+                    K[j, i] = K[i, j]
+        return K
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        """Return k(x, x) of each point; by default one `pair` after the other."""
+        return np.array([self.pair(x, x) for x in points.items()], dtype=np.float64)
+
+    def prove(self) -> Proof:
+        """Return the proof of this kernel's validity."""
+        return unknown(self, "no rule speaks about it")
+
+    def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
+        """Return a copy in which this kernel's own heuristics are numbers."""
+        return self
+
+    def encode(self, points: Points) -> None:
+        """Make the encodings that `evaluate` will ask for, once for all points."""
+        for child in self.children():
+            child.encode(points.view(*self.sees(child)))
+
+    def sees(self, child: Kernel) -> tuple[Hashable, Callable[[Points], Points]]:
+        """Return what a part of this kernel sees of the points: a key and the encoding."""
+        return child.domain, child.domain.admit
+
+    def map_features(self, points: Points) -> FeatureMap | None:
+        """Return a finite feature map whose columns are fixed by `points`, or None."""
+        return None
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
+        """Draw from the spectral density of a shift-invariant kernel, or return None."""
+        return None
+
+    # ---- what its users call ----------------------------------------------------------------
+
+    def __call__(self, A: Any, B: Any = None) -> Any:
+        """Return the Gram matrix of all pairs from `A` and `B` (from `A` alone if B is None).
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear()([[1.0, 2.0], [3.0, 4.0]])
+        array([[ 5., 11.],
+               [11., 25.]])
+        """
+        self.require_resolved()
+        left = self.admit(A)
+        if B is None:
+            return fill(self, left)
+        right = self.admit(B)
+        same_width(left, right)
+        return fill(self, left, right)
+
+    def diagonal(self, A: Any) -> Any:
+        """Return k(x, x) of each item without the matrix.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().diagonal([[1.0, 2.0], [3.0, 4.0]])
+        array([ 5., 25.])
+        """
+        self.require_resolved()
+        return self.evaluate_diagonal(self.admit(A))
+
+    def admit(self, X: Any, name: str = "X") -> Points:
+        """Validate and encode the user's objects for this kernel."""
+        points = self.domain.admit(X, name)
+        self.encode(points)
+        return points
+
+    def proof(self) -> Proof:
+        """Return why this kernel is positive semi-definite, or that it is not.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Sigmoid
+        >>> Sigmoid(1.0, -1.0).proof().verdict
+        'refuted'
+        """
+        return self.prove()
+
+    def resolve(self, A: Any, weights: np.ndarray | None = None) -> Self:
+        """Return the kernel with every heuristic replaced by its value on the items of `A`.
+
+        A weight of an item counts like its repetition.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Gaussian
+        >>> Gaussian("median").resolve([[0.0], [1.0], [3.0]])
+        Gaussian(bandwidth=2.0)
+        """
+        if not self.unresolved():
+            return self
+        points = self.domain.admit(A)
+        parts = {
+            name: child.resolve(points.view(*self.sees(child)), weights)
+            for name, child in self.parameters().items()
+            if isinstance(child, Kernel)
+        }
+        changed = dataclasses.replace(self, **parts) if parts else self  # type: ignore[type-var]
+        return changed.resolve_heuristics(points, weights)
+
+    def unresolved(self) -> list[str]:
+        """Return a description of each heuristic that is still only a name."""
+        mine = [
+            f"{name}={getattr(self, name)!r} of {self!r}"
+            for name in self.heuristic
+            if isinstance(getattr(self, name), str)
+        ]
+        return mine + [found for child in self.children() for found in child.unresolved()]
+
+    def require_resolved(self) -> None:
+        """Refuse to compute with a heuristic that has not seen data."""
+        open_names = self.unresolved()
+        if open_names:
+            raise ValidityError(
+                f"{open_names[0]} is a heuristic that needs data: call k.resolve(X) first, or "
+                "give a number (machines resolve inside each training fold)"
+            )
+
+    def features(self, A: Any) -> Any:
+        """Return explicit features with ``features @ features.T == k(A)``.
+
+        Raises `ValidityError` if this kernel has no finite feature map.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Polynomial
+        >>> Polynomial(2).features([[1.0, 2.0]]).round(3)
+        array([[1.   , 2.828, 4.   ]])
+        """
+        return self.feature_map(A)(A)
+
+    def feature_map(self, A: Any) -> FeatureMap:
+        """Return the map to explicit features, its columns fixed by the items of `A`.
+
+        New items are then mapped to the same columns; a column that only new items would have
+        (an unseen category) is left out, which changes no similarity to the items of `A`.
+        """
+        self.require_resolved()
+        found = self.map_features(self.admit(A))
+        if found is None:
+            raise ValidityError(
+                f"{self!r} has no finite feature map; "
+                "use random_features, or rkhs.empirical_map for features on given points"
+            )
+        return dataclasses.replace(found, admit=self.admit)
+
+    def random_features(self, count: int, seed: int = 0) -> Callable[[Any], Any]:
+        """Return a map to `count` random features whose inner products approximate a
+        shift-invariant kernel (Rahimi & Recht, 2007), with an error of order 1/√count.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Gaussian
+        >>> phi = Gaussian(1.0).random_features(2000, seed=0)
+        >>> Z = phi([[0.0], [1.0]])
+        >>> abs(float((Z @ Z.T)[0, 1]) - 0.6065) < 0.05
+        True
+        """
+        self.require_resolved()
+        return RandomFeatures(self, count, seed)
+
+    def inner(self, child: Kernel, block: Block) -> Any:
+        """Return the Gram matrix of a part of this kernel."""
+        return child.evaluate(block.view(*self.sees(child)))
+
+    def inner_diagonal(self, child: Kernel, points: Points) -> Any:
+        """Return the diagonal of a part of this kernel."""
+        return child.evaluate_diagonal(points.view(*self.sees(child)))
+
+    def inner_features(self, child: Kernel, points: Points) -> FeatureMap | None:
+        """Return the feature map of a part of this kernel, on the points of the whole."""
+        key, encode = self.sees(child)
+        found = child.map_features(points.view(key, encode))
+        if found is None:
+            return None
+        return FeatureMap(found.count, lambda new: found.transform(new.view(key, encode)))
+
+    def children(self) -> list[Kernel]:
+        """Return the kernels that this one is made of."""
+        return [value for value in self.parameters().values() if isinstance(value, Kernel)]
+
+    # ---- algebra ----------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Kernel:
+        return _algebra().add(self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        return _algebra().add(other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        return _algebra().multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return _algebra().multiply(other, self)
+
+    def __pow__(self, exponent: int) -> Kernel:
+        return _algebra().Power(self, exponent)
+
+    def on(self, *columns: Any) -> Kernel:
+        """Return this kernel looking only at some columns (indices, slices or names).
+
+        Examples
+        --------
+        >>> from mercer.kernels import Gaussian, Linear
+        >>> Gaussian(1.0).on("height") + Linear().on(0, 1)
+        Gaussian(bandwidth=1.0).on('height') + Linear().on(0, 1)
+        """
+        return _algebra().On(self, columns)
+
+
+def _algebra() -> Any:
+    """Return the algebra, which is made of kernels and so cannot be imported before them."""
+    return importlib.import_module("mercer.kernels.algebra")
+
+
+class VectorKernel(Kernel):
+    """A kernel on rows of numbers, evaluated block by block in array-API code."""
+
+    domain: ClassVar[Domain] = VECTORS
+    threads: ClassVar[bool] = True
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        """Return k(x, x), by default of one-by-one blocks."""
+        parts = [
+            self.evaluate(Block(points[i : i + 1], points[i : i + 1]))[0, :]
+            for i in range(len(points))
+        ]
+        return array_api_compat.array_namespace(parts[0]).concat(parts)
+
+    def ones(self, points: Points) -> Any:
+        """Return the diagonal of a kernel with k(x, x) = 1."""
+        assert isinstance(points, Vectors)
+        if points.is_sparse:
+            return np.ones(len(points))
+        array = points.array
+        return points.xp.ones(
+            len(points), dtype=array.dtype, device=array_api_compat.device(array)
+        )
+
+
+def same_width(left: Points, right: Points) -> None:
+    """Refuse to compare rows of different length."""
+    if left.width is not None and right.width is not None and left.width != right.width:
+        raise DomainError(
+            f"the items to compare have {left.width} and {right.width} columns; they must have "
+            "the same number"
+        )

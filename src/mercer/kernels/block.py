@@ -1,0 +1,278 @@
+"""Blocks: a piece of a Gram matrix, and what the kernels on it share.
+
+Kernels in a sum or product look at the same two sets of points. What they need of them (dot
+products, distances) is computed once per block and remembered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from scipy import sparse
+from scipy.spatial import distance
+
+from mercer.domains import Points, Vectors
+
+__all__ = [
+    "Block",
+    "cityblock",
+    "dots",
+    "minkowski",
+    "moved",
+    "norms",
+    "rows",
+    "squared_distances",
+    "sum_over_dimensions",
+]
+
+# Below this many dimensions, adding up squared differences is cheaper than a matrix product.
+FEW_DIMENSIONS = 4
+# Squared distances smaller than this share of the squared norms have lost more than five digits
+# in |x|² + |z|² − 2xᵀz, and are computed again from the differences.
+CANCELLATION = 1e-5
+
+
+class Scratch:
+    """Memory that one thread uses again for every tile.
+
+    Fresh arrays of a few hundred kilobytes cost more to map into memory than to fill, so the
+    large intermediate results of a tile are taken from here. All of it is free again after
+    `reset`, when the tile has been copied to where it belongs.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._buffers: list[np.ndarray] = []
+        self._taken = 0
+
+    def reset(self) -> None:
+        """Declare all arrays free."""
+        self._taken = 0
+
+    def take(self, shape: tuple[int, int]) -> np.ndarray:
+        """Return an uninitialized array of this shape."""
+        count = shape[0] * shape[1]
+        if count > self.size:
+            return np.empty(shape)
+        if self._taken == len(self._buffers):
+            self._buffers.append(np.empty(self.size))
+        self._taken += 1
+        return self._buffers[self._taken - 1][:count].reshape(shape)
+
+
+class Block:
+    """Points to compare, row against column.
+
+    Parameters
+    ----------
+    left, right : Points
+        The items of the rows and of the columns.
+    symmetric : bool
+        Whether both are the same items, so that only one triangle is wanted.
+    scratch : Scratch, optional
+        Where NumPy's intermediate results go.
+    """
+
+    def __init__(
+        self,
+        left: Points,
+        right: Points,
+        symmetric: bool = False,
+        scratch: Scratch | None = None,
+    ) -> None:
+        self.left = left
+        self.right = right
+        self.symmetric = symmetric
+        self.scratch = scratch
+        self._shared: dict[Hashable, Any] = {}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.left), len(self.right)
+
+    @property
+    def xp(self) -> Any:
+        """The array-API namespace in which the entries are computed."""
+        return self.left.xp if isinstance(self.left, Vectors) else np
+
+    def share(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return ``compute()``, computed once in this block. Nobody may write into it."""
+        if key not in self._shared:
+            self._shared[key] = compute()
+        return self._shared[key]
+
+    def view(self, key: Hashable, encode: Callable[[Points], Points]) -> Block:
+        """Return the block of another encoding of the same items."""
+
+        def encoded() -> Block:
+            left, right = self.left.view(key, encode), self.right.view(key, encode)
+            if left is self.left and right is self.right:
+                return self
+            return Block(left, right, self.symmetric, self.scratch)
+
+        return self.share(("view", key), encoded)
+
+    def empty(self) -> np.ndarray:
+        """Return an uninitialized NumPy array of the block's shape."""
+        return np.empty(self.shape) if self.scratch is None else self.scratch.take(self.shape)
+
+    def exp(self, values: Any, factor: float = 1.0) -> Any:
+        """Return exp(factor · values), the step with which most kernels end."""
+        if not isinstance(values, np.ndarray) or values.shape != self.shape:
+            return self.xp.exp(values * factor)
+        K = np.multiply(values, factor, out=self.empty())
+        return np.exp(K, out=K)
+
+
+def rows(block: Block, scales: tuple[float, ...] | None = None) -> tuple[Any, Any]:
+    """Return the vectors of both sides in working precision, divided by `scales`."""
+    return block.share(("rows", scales), lambda: tuple(_scaled(s, scales) for s in _sides(block)))
+
+
+def dots(block: Block) -> Any:
+    """Return all xᵀz of a block."""
+    return block.share("dots", lambda: _product(block, *rows(block)))
+
+
+def norms(block: Block, scales: tuple[float, ...] | None = None) -> tuple[Any, Any]:
+    """Return |x|² of the rows and |z|² of the columns."""
+    return block.share(("norms", scales), lambda: tuple(map(_squares, rows(block, scales))))
+
+
+def squared_distances(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+    """Return all |x − z|² of a block, each to nearly full relative accuracy."""
+    return block.share(("squared", scales), lambda: _squared(block, scales))
+
+
+def cityblock(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+    """Return all Σ|xᵢ − zᵢ| of a block."""
+    return block.share(("cityblock", scales), lambda: _cityblock(block, *rows(block, scales)))
+
+
+def minkowski(block: Block, order: float, weights: tuple[float, ...] | None) -> Any:
+    """Return all Σ wᵢ|xᵢ − zᵢ|^r of a block (the power sum, without its root)."""
+    if weights is None and order in (1.0, 2.0):
+        return cityblock(block) if order == 1.0 else squared_distances(block)
+
+    def compute() -> Any:
+        xp, (A, B) = block.xp, rows(block)
+        w = weights or (1.0,) * int(A.shape[1])
+        return sum_over_dimensions(A, B, lambda i, u: w[i] * xp.abs(u) ** order)
+
+    return block.share(("minkowski", order, weights), compute)
+
+
+def _sides(block: Block) -> tuple[Vectors, Vectors]:
+    left, right = block.left, block.right
+    assert isinstance(left, Vectors) and isinstance(right, Vectors)
+    if left.is_sparse != right.is_sparse:
+        left, right = (
+            side if side.is_sparse else Vectors(sparse.csr_array(side.array))
+            for side in (left, right)
+        )
+    return left, right
+
+
+def _scaled(points: Vectors, scales: tuple[float, ...] | None) -> Any:
+    array = points.array
+    if isinstance(array, np.ndarray) or sparse.issparse(array):
+        array = array.astype(np.float64, copy=False)  # products in double, always
+    if scales is None:
+        return array
+    if sparse.issparse(array):
+        return (array @ sparse.diags_array(1.0 / np.asarray(scales))).tocsr()
+    xp = points.xp
+    return array / xp.asarray(scales, dtype=array.dtype, device=array_api_compat.device(array))
+
+
+def _product(block: Block, A: Any, B: Any) -> Any:
+    if isinstance(A, np.ndarray) and isinstance(B, np.ndarray):
+        return np.matmul(A, B.T, out=block.empty())
+    product = A @ B.T
+    return product.toarray() if sparse.issparse(product) else product
+
+
+def _squares(A: Any) -> Any:
+    if sparse.issparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1)).ravel()
+    return array_api_compat.array_namespace(A).sum(A * A, axis=1)
+
+
+class Moved(Points):
+    """Vectors in working precision, scaled, seen from their origin, with their squared lengths."""
+
+    def __init__(self, array: Any, squares: Any) -> None:
+        super().__init__()
+        self.array = array
+        self.squares = squares
+
+    def __len__(self) -> int:
+        return int(self.array.shape[0])
+
+    def take(self, rows: Any) -> Moved:
+        return Moved(self.array[rows], self.squares[rows])
+
+
+def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Moved:
+    """Return points prepared for distances; made once for all tiles if they have an origin."""
+
+    def prepare(p: Points) -> Moved:
+        assert isinstance(p, Vectors)
+        array = _scaled(p if origin is None else Vectors(p.array - origin), scales)
+        return Moved(array, _squares(array))
+
+    if origin is None or origin is not points.origin:
+        return prepare(points)
+    prepared = points.view(("moved", scales), prepare)
+    assert isinstance(prepared, Moved)
+    return prepared
+
+
+def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
+    left, right = _sides(block)
+    if not (left.is_sparse or right.is_sparse) and left.width <= FEW_DIMENSIONS:
+        return sum_over_dimensions(*rows(block, scales), lambda i, u: u * u)
+    origin = left.origin if left.origin is right.origin else None
+    if origin is None and not (left.is_sparse or right.is_sparse):
+        origin = block.xp.mean(right.array, axis=0)
+    A, B = moved(left, scales, origin), moved(right, scales, origin)
+    D = _product(block, A.array, B.array)
+    D *= -2.0  # the expanded square (6.24)
+    D += A.squares[:, None]
+    D += B.squares[None, :]
+    return _mended(D, A, B, block.xp)
+
+
+def _mended(D: Any, A: Moved, B: Moved, xp: Any) -> Any:
+    """Compute the entries that cancellation has spoiled again, from the differences."""
+    spoiled = CANCELLATION * (xp.max(A.squares) + xp.max(B.squares))
+    near = D < spoiled
+    if not bool(xp.any(near)):
+        return D
+    i, j = xp.nonzero(near)
+    if sparse.issparse(A.array):
+        D[i, j] = _squares(A.array[i] - B.array[j])
+    else:
+        D[i, j] = _squares(xp.take(A.array, i, axis=0) - xp.take(B.array, j, axis=0))
+    return D
+
+
+def sum_over_dimensions(A: Any, B: Any, term: Callable[[int, Any], Any]) -> Any:
+    """Add up ``term(i, xᵢ − zᵢ)`` over the dimensions, for all pairs."""
+    total = term(0, A[:, 0][:, None] - B[:, 0][None, :])
+    for i in range(1, int(A.shape[1])):
+        total = total + term(i, A[:, i][:, None] - B[:, i][None, :])
+    return total
+
+
+def _cityblock(block: Block, A: Any, B: Any) -> Any:
+    if sparse.issparse(A) or sparse.issparse(B):
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B))
+    if isinstance(A, np.ndarray):
+        return distance.cdist(A, B, "cityblock")
+    return sum_over_dimensions(A, B, lambda i, u: block.xp.abs(u))

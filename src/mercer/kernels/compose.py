@@ -1,0 +1,353 @@
+"""Kernels of changed points or changed lengths: rescale, pullback, normalize, gaussian_over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mercer.domains import ANYTHING, Domain, Points, Vectors
+from mercer.errors import DomainError, ValidityError
+from mercer.kernels.algebra import Composite
+from mercer.kernels.bandwidths import Bandwidth, positive, resolved
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.block import Block
+from mercer.kernels.features import FeatureMap, scaled_rows
+from mercer.kernels.proof import Proof, derive, proved
+
+__all__ = [
+    "AssumePSD",
+    "GaussianOver",
+    "Normalize",
+    "Pullback",
+    "Rescale",
+    "assume_psd",
+    "gaussian_over",
+    "normalize",
+    "pullback",
+    "rescale",
+]
+
+
+@kernel
+class Rescale(Composite):
+    """f(x)·k(x, z)·f(z) (6.14). Made by `rescale`."""
+
+    kernel: Kernel
+    function: Callable[[Any], float]
+
+    def __post_init__(self) -> None:
+        _require_callable(self.function, "f")
+        probes = [_try(self.function, np.full(d, v)) for d in (1, 2, 3) for v in (0.5, 1.0)]
+        answers = [value for value in probes if value is not None]
+        if answers and not any(math.isfinite(value) for value in answers):
+            raise ValidityError(
+                f"f of rescale({self.kernel!r}, f) returned {answers[0]} wherever it was tried; "
+                "it must return finite numbers (6.14)"
+            )
+
+    def __repr__(self) -> str:
+        return f"rescale({self.kernel!r}, {_name(self.function)})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        return float(self.function(x)) * self.kernel.pair(x, z) * float(self.function(z))
+
+    def encode(self, points: Points) -> None:
+        super().encode(points)
+        points.view(("factors", self.function), self._factors)
+
+    def evaluate(self, block: Block) -> Any:
+        factors = block.view(("factors", self.function), self._factors)
+        left, right = _column(factors.left), _column(factors.right)
+        return self.inner(self.kernel, block) * left[:, None] * right[None, :]
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        f = _column(points.view(("factors", self.function), self._factors))
+        return self.inner_diagonal(self.kernel, points) * f**2
+
+    def prove(self) -> Proof:
+        return derive(self, "it is f(x)·k·f(z) (6.14) of", self.kernel)
+
+    def map_features(self, points: Points) -> FeatureMap | None:
+        inner = self.inner_features(self.kernel, points)
+        if inner is None:
+            return None
+
+        def transform(p: Points) -> Any:
+            f = _column(p.view(("factors", self.function), self._factors))
+            return scaled_rows(inner.transform(p), f)
+
+        return FeatureMap(inner.count, transform)
+
+    def _factors(self, points: Points) -> Points:
+        values = np.empty((len(points), 1))
+        for i, x in enumerate(points.items()):
+            values[i, 0] = float(self.function(x))
+            if not math.isfinite(values[i, 0]):
+                raise ValidityError(
+                    f"f of rescale({self.kernel!r}, f) is {values[i, 0]} for item {i}; it must "
+                    "return finite numbers (6.14)"
+                )
+        return Vectors(values)
+
+
+@kernel
+class Pullback(Kernel):
+    """k(φ(x), φ(z)) (6.19). Made by `pullback`, `from_features` and `from_basis`."""
+
+    kernel: Kernel
+    map: Callable[[Any], Any]
+    batched: bool = False
+    domain: ClassVar[Domain] = ANYTHING
+
+    def __post_init__(self) -> None:
+        _require_callable(self.map, "phi")
+
+    def __repr__(self) -> str:
+        ending = ", batched=True" if self.batched else ""
+        return f"pullback({self.kernel!r}, {_name(self.map)}{ending})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        mapped = (self.map([a])[0] if self.batched else self.map(a) for a in (x, z))
+        return self.kernel.pair(*mapped)
+
+    def evaluate(self, block: Block) -> Any:
+        return self.inner(self.kernel, block)
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return self.inner_diagonal(self.kernel, points)
+
+    def sees(self, child: Kernel) -> tuple[Any, Any]:
+        return ("pullback", self.map, self.batched, child.domain), self._mapped
+
+    def prove(self) -> Proof:
+        return derive(self, "it is k(φ(x), φ(z)) (6.19), where k is", self.kernel)
+
+    def map_features(self, points: Points) -> FeatureMap | None:
+        return self.inner_features(self.kernel, points)
+
+    def _mapped(self, points: Points) -> Points:
+        if self.batched:
+            things = getattr(points, "array", getattr(points, "frame", None))
+            images = self.map(list(points.items()) if things is None else things)
+        else:
+            images = [self.map(x) for x in points.items()]
+        if len(images) != len(points):
+            raise DomainError(f"phi returned {len(images)} images of {len(points)} items")
+        return self.kernel.domain.admit(images, "phi(X)")
+
+
+@kernel
+class Normalize(Composite):
+    """k(x, z)/√(k(x, x)·k(z, z)), a cosine in feature space. Made by `normalize`."""
+
+    kernel: Kernel
+
+    def __repr__(self) -> str:
+        return f"normalize({self.kernel!r})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        lengths = math.sqrt(self.kernel.pair(x, x)) * math.sqrt(self.kernel.pair(z, z))
+        return self.kernel.pair(x, z) / lengths if lengths else 0.0
+
+    def evaluate(self, block: Block) -> Any:
+        left, right = self._inverse_lengths(block.left), self._inverse_lengths(block.right)
+        return self.inner(self.kernel, block) * left[:, None] * right[None, :]
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return self.inner_diagonal(self.kernel, points) * self._inverse_lengths(points) ** 2
+
+    def prove(self) -> Proof:
+        return derive(self, "it is f(x)·k·f(z) with f = 1/√k(x, x) (6.14) of", self.kernel)
+
+    def map_features(self, points: Points) -> FeatureMap | None:
+        inner = self.inner_features(self.kernel, points)
+        if inner is None:
+            return None
+        lengths = self._inverse_lengths
+        return FeatureMap(inner.count, lambda p: scaled_rows(inner.transform(p), lengths(p)))
+
+    def _inverse_lengths(self, points: Points) -> Any:
+        squares = self.inner_diagonal(self.kernel, points)
+        xp = points.xp if isinstance(points, Vectors) else np
+        if bool(xp.any(squares < 0)):
+            item = int(xp.argmin(squares))
+            raise ValidityError(
+                f"{self.kernel!r} cannot be normalized: item {item} has the negative similarity "
+                f"{float(squares[item]):.3g} to itself"
+            )
+        return xp.where(squares > 0, 1 / xp.sqrt(xp.where(squares > 0, squares, 1.0)), 0.0)
+
+
+@kernel
+class GaussianOver(Composite):
+    """exp{−(κ(x, x) + κ(z, z) − 2κ(x, z))/2σ²} (6.26). Made by `gaussian_over`."""
+
+    kernel: Kernel
+    bandwidth: Bandwidth = 1.0
+    heuristic: ClassVar[tuple[str, ...]] = ("bandwidth",)
+
+    def __post_init__(self) -> None:
+        if self.bandwidth != "median":
+            self._normalize("bandwidth", positive(self, "bandwidth", self.bandwidth))
+
+    def __repr__(self) -> str:
+        return f"gaussian_over({self.kernel!r}, {self.bandwidth!r})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        k = self.kernel.pair
+        squared = k(x, x) + k(z, z) - 2 * k(x, z)
+        return math.exp(-squared / (2 * float(self.bandwidth) ** 2))  # type: ignore[arg-type]
+
+    def evaluate(self, block: Block) -> Any:
+        return block.xp.exp(self._squared_distances(block) * (-0.5 / self.bandwidth**2))  # type: ignore[operator]
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return 0.0 * self.inner_diagonal(self.kernel, points) + 1.0
+
+    def prove(self) -> Proof:
+        rule = "it is (6.26), f(x)·exp(κ(x, z)/σ²)·f(z) by (6.14) and (6.16), over"
+        return derive(self, rule, self.kernel)
+
+    def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
+        if not isinstance(self.bandwidth, str):
+            return self
+        value = resolved(self.bandwidth, points, weights, self._distances)
+        return self.set_params(bandwidth=value)
+
+    def _distances(self, block: Block) -> Any:
+        return block.xp.sqrt(block.xp.clip(self._squared_distances(block), 0.0, None))
+
+    def _squared_distances(self, block: Block) -> Any:
+        left, right = (self.inner_diagonal(self.kernel, p) for p in (block.left, block.right))
+        return left[:, None] + right[None, :] - 2 * self.inner(self.kernel, block)
+
+
+@kernel
+class AssumePSD(Composite):
+    """A kernel that its user vouches for. Made by `assume_psd`."""
+
+    kernel: Kernel
+
+    def __repr__(self) -> str:
+        return f"assume_psd({self.kernel!r})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        return self.kernel.pair(x, z)
+
+    def evaluate(self, block: Block) -> Any:
+        return self.inner(self.kernel, block)
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return self.inner_diagonal(self.kernel, points)
+
+    def prove(self) -> Proof:
+        inner = self.kernel.proof()
+        if inner.verdict == "refuted":  # a counterexample outweighs an assumption
+            return Proof(self, "refuted", inner.rule, (inner,), inner.witness)
+        return proved(self, "its user assumes so", inner)
+
+    def map_features(self, points: Points) -> FeatureMap | None:
+        return self.inner_features(self.kernel, points)
+
+
+def rescale(k: Kernel, f: Callable[[Any], float]) -> Kernel:
+    """Return f(x)·k(x, z)·f(z), valid by (6.14) for any function f of one thing.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> rescale(Linear(), lambda x: 2.0).pair([1.0], [3.0])
+    12.0
+    """
+    return Rescale(k, f)
+
+
+def pullback(k: Kernel, phi: Callable[[Any], Any], batched: bool = False) -> Kernel:
+    """Return k(φ(x), φ(z)), valid by (6.19) for any map φ into what `k` compares.
+
+    Parameters
+    ----------
+    k : Kernel
+    phi : callable
+        Of one thing; with ``batched=True``, of the whole container, returning one image each.
+    batched : bool
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> k = pullback(Gaussian(1.0), lambda word: [len(word)])
+    >>> k(["cat", "dog"])
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    return Pullback(k, phi, batched)
+
+
+def normalize(k: Kernel) -> Kernel:
+    """Return k(x, z)/√(k(x, x)·k(z, z)), so that everything is 1 to itself; 0 where k(x, x) = 0.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> normalize(Linear()).pair([1.0], [5.0])
+    1.0
+    """
+    return Normalize(k)
+
+
+def gaussian_over(k: Kernel, bandwidth: Bandwidth = 1.0) -> Kernel:
+    """Return a Gaussian of the distance in the feature space of `k`, valid by (6.26).
+
+    Parameters
+    ----------
+    k : Kernel
+    bandwidth : float or "median"
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> gaussian_over(Linear(), 1.0).pair([0.0], [2.0]) == Gaussian(1.0).pair([0.0], [2.0])
+    True
+    """
+    return GaussianOver(k, bandwidth)
+
+
+def assume_psd(k: Kernel) -> Kernel:
+    """Return `k` with your word that it is valid; visible in its formula and its proof.
+
+    A kernel that is refuted by a witness stays refuted.
+
+    Examples
+    --------
+    >>> from mercer.kernels import from_function
+    >>> def shared(a, b):
+    ...     return float(len(a & b))
+    >>> assume_psd(from_function(shared)).proof().verdict
+    'proved'
+    """
+    return AssumePSD(k)
+
+
+def _require_callable(function: Any, name: str) -> None:
+    if not callable(function):
+        raise ValidityError(f"{name} must be a function, found {type(function).__name__}")
+
+
+def _try(function: Callable[[Any], float], x: np.ndarray) -> float | None:
+    """Return f(x), or None where f does not take such an x: it may want other things."""
+    try:
+        with np.errstate(all="ignore"):
+            return float(function(x))
+    except Exception:
+        return None
+
+
+def _column(points: Points) -> np.ndarray:
+    return points.array[:, 0]  # type: ignore[attr-defined]
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", None) or repr(function)

@@ -1,0 +1,100 @@
+"""Features: inner products in plain sight.
+
+A kernel is an inner product of features (6.1). Where those are finitely many, they can be
+computed, and a learner may work with them instead of the Gram matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.domains import Points, Vectors
+from mercer.errors import DomainError, ValidityError
+
+if TYPE_CHECKING:
+    from mercer.kernels.base import Kernel
+
+__all__ = ["FeatureMap", "RandomFeatures", "beside", "crossed", "scaled_rows"]
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """A map to finitely many features.
+
+    Attributes
+    ----------
+    count : int
+        Number of columns, known before any is computed.
+    transform : callable
+        From admitted points to an array (dense or sparse) with `count` columns.
+    admit : callable
+        From the user's objects to points.
+    """
+
+    count: int
+    transform: Callable[[Points], Any]
+    admit: Callable[[Any], Points] | None = None
+
+    def __call__(self, A: Any) -> Any:
+        points = A if self.admit is None else self.admit(A)
+        return self.transform(points)
+
+
+@dataclass(frozen=True)
+class RandomFeatures:
+    """Cosines and sines of random projections, for a shift-invariant kernel (Bochner).
+
+    If ω is drawn from the kernel's spectral density, E[cos ωᵀ(x − z)] = k(x, z)/k(x, x). Each
+    frequency gives a cosine and a sine, so that the approximate diagonal is exact.
+    """
+
+    kernel: Kernel
+    count: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.count < 2 or self.count % 2:
+            raise ValidityError(f"the number of random features must be even, found {self.count}")
+
+    def __call__(self, A: Any) -> Any:
+        points = self.kernel.admit(A)
+        rng = np.random.default_rng(self.seed)
+        if not isinstance(points, Vectors):
+            raise DomainError("random features exist for kernels on rows of numbers")
+        frequencies = self.kernel.frequencies(rng, self.count // 2, points.width)
+        if frequencies is None:
+            raise ValidityError(
+                f"{self.kernel!r} is not shift-invariant, or its spectral density is not known"
+            )
+        height = np.sqrt(self.kernel.evaluate_diagonal(points[:1])[0] * 2 / self.count)
+        angles = np.asarray(points.array @ frequencies.T)
+        return height * np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def beside(left: Any, right: Any) -> Any:
+    """Put features side by side: those of a sum."""
+    if sparse.issparse(left) or sparse.issparse(right):
+        return sparse.hstack([left, right], format="csr")
+    return np.concatenate([left, right], axis=1)
+
+
+def crossed(left: Any, right: Any) -> Any:
+    """Multiply each feature with each, row by row: those of a product."""
+    if sparse.issparse(left) or sparse.issparse(right):
+        left, right = sparse.csr_array(left), sparse.csr_array(right)
+        places = np.arange(left.shape[1]).repeat(right.shape[1])
+        others = np.tile(np.arange(right.shape[1]), left.shape[1])
+        return left[:, places].multiply(right[:, others]).tocsr()
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+
+
+def scaled_rows(features: Any, factors: np.ndarray) -> Any:
+    """Multiply each item's features by its factor."""
+    if sparse.issparse(features):
+        return (sparse.diags_array(factors) @ features).tocsr()
+    return features * factors[:, None]

@@ -1,0 +1,345 @@
+"""Stationary kernels: similarity as a function of the difference x − z."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import special
+
+from mercer.domains import Domain, Points, VectorDomain, Vectors
+from mercer.kernels.bandwidths import Bandwidth, bandwidth, positive, resolved
+from mercer.kernels.base import VectorKernel, kernel
+from mercer.kernels.block import (
+    Block,
+    cityblock,
+    moved,
+    rows,
+    squared_distances,
+    sum_over_dimensions,
+)
+from mercer.kernels.proof import Proof, proved
+
+__all__ = [
+    "Exponential",
+    "Gaussian",
+    "Laplacian",
+    "Matern",
+    "Periodic",
+    "RationalQuadratic",
+    "Stationary",
+]
+
+
+class Stationary(VectorKernel):
+    """A function of the difference, with k(x, x) = 1 and a bandwidth σ.
+
+    σ is a positive number, one per dimension, or the name of a heuristic.
+    """
+
+    bandwidth: Bandwidth
+    heuristic: ClassVar[tuple[str, ...]] = ("bandwidth",)
+
+    def __post_init__(self) -> None:
+        self._normalize("bandwidth", bandwidth(self, self.bandwidth))
+
+    @property
+    def scales(self) -> tuple[float, ...] | None:
+        """One bandwidth per dimension, if there are several."""
+        return self.bandwidth if isinstance(self.bandwidth, tuple) else None
+
+    @property
+    def sigma(self) -> float:
+        """The single bandwidth that is left after division by `scales`."""
+        return self.bandwidth if isinstance(self.bandwidth, float) else 1.0
+
+    @property
+    def widths(self) -> np.ndarray:
+        """The bandwidth as an array that divides differences."""
+        return np.asarray(self.bandwidth, dtype=np.float64)
+
+    def difference(self, x: Any, z: Any) -> np.ndarray:
+        """Return (x − z)/σ."""
+        return (np.asarray(x, float) - np.asarray(z, float)) / self.widths
+
+    def distances(self, block: Block) -> Any:
+        """Return the distances whose median is the bandwidth's heuristic."""
+        return block.xp.sqrt(squared_distances(block))
+
+    def encode(self, points: Points) -> None:
+        if isinstance(points, Vectors) and points.origin is not None:
+            moved(points, self.scales, points.origin)
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return self.ones(points)
+
+    def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
+        if not isinstance(self.bandwidth, str):
+            return self
+        value = resolved(self.bandwidth, points, weights, self.distances)
+        return self.set_params(bandwidth=value)
+
+
+@kernel
+class Gaussian(Stationary):
+    """The bell curve of the distance: exp(−|x − z|²/2σ²) (6.23).
+
+    Valid because (6.25) writes it as f(x)·exp(xᵀz/σ²)·f(z). Its Gram matrix on different points
+    always has full rank.
+
+    Parameters
+    ----------
+    bandwidth : float, sequence of float (one per dimension), "median" or "scale"
+        σ. scikit-learn's γ is 1/(2σ²).
+
+    Examples
+    --------
+    >>> Gaussian(1.0).pair([0.0], [2.0])
+    0.1353352832366127
+    """
+
+    bandwidth: Bandwidth = "median"
+
+    def pair(self, x: Any, z: Any) -> float:
+        return math.exp(-float(np.sum(self.difference(x, z) ** 2)) / 2)
+
+    def evaluate(self, block: Block) -> Any:
+        return block.exp(squared_distances(block, self.scales), -0.5 / self.sigma**2)
+
+    def prove(self) -> Proof:
+        return proved(self, "(6.25) writes it as f(x)·exp(xᵀz/σ²)·f(z), by (6.14) and (6.16)")
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
+        return rng.standard_normal((count, width)) / self.widths
+
+
+@kernel
+class Laplacian(Stationary):
+    """Exponential decay of the city-block distance: exp(−|x − z|₁/σ).
+
+    Valid as a product over the dimensions (6.22) of exp(−|x − z|/σ), the Fourier transform of a
+    Cauchy density (Bochner).
+
+    Examples
+    --------
+    >>> Laplacian(1.0).pair([0.0, 0.0], [1.0, 1.0])
+    0.1353352832366127
+    """
+
+    bandwidth: Bandwidth = "median"
+
+    def pair(self, x: Any, z: Any) -> float:
+        return math.exp(-float(np.sum(np.abs(self.difference(x, z)))))
+
+    def evaluate(self, block: Block) -> Any:
+        return block.exp(cityblock(block, self.scales), -1 / self.sigma)
+
+    def distances(self, block: Block) -> Any:
+        return cityblock(block)
+
+    def prove(self) -> Proof:
+        rule = "it is a product over dimensions (6.22) of Fourier transforms of Cauchy densities"
+        return proved(self, rule)
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
+        return rng.standard_cauchy((count, width)) / self.widths
+
+
+@kernel
+class Exponential(Stationary):
+    """Exponential decay of the Euclidean distance: exp(−|x − z|/σ).
+
+    Shepard's law of generalization for integral dimensions; the Matérn kernel with ν = 1/2.
+    Valid as the Fourier transform of a multivariate Cauchy density (Bochner).
+
+    Examples
+    --------
+    >>> Exponential(5.0).pair([0.0, 0.0], [3.0, 4.0])
+    0.36787944117144233
+    """
+
+    bandwidth: Bandwidth = "median"
+
+    def pair(self, x: Any, z: Any) -> float:
+        return math.exp(-float(np.linalg.norm(self.difference(x, z))))
+
+    def evaluate(self, block: Block) -> Any:
+        distances = block.xp.sqrt(squared_distances(block, self.scales))
+        return block.exp(distances, -1 / self.sigma)
+
+    def prove(self) -> Proof:
+        return proved(self, "it is the Fourier transform of a multivariate Cauchy density")
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
+        return _student(rng, count, width, 1.0) / self.widths
+
+
+@kernel
+class Matern(Stationary):
+    """A distance kernel whose functions are as smooth as ν says: 2^(1−ν)/Γ(ν)·t^ν K_ν(t).
+
+    Here t = √(2ν)|x − z|/σ and K_ν is a modified Bessel function. ν = 1/2 is `Exponential`;
+    ν = 3/2 and 5/2 have the closed forms (1 + t)e^(−t) and (1 + t + t²/3)e^(−t); ν = ∞ is
+    `Gaussian`. Valid as the Fourier transform of a multivariate t density (Bochner).
+
+    Parameters
+    ----------
+    nu : float
+        Positive, may be infinite.
+    bandwidth : float, sequence of float, "median" or "scale"
+
+    Examples
+    --------
+    >>> round(Matern(1.5, 1.0).pair([0.0], [1.0]), 6)
+    0.483358
+    """
+
+    nu: float = 1.5
+    bandwidth: Bandwidth = "median"
+
+    def __post_init__(self) -> None:
+        nu = math.inf if self.nu == math.inf else positive(self, "nu", self.nu)
+        self._normalize("nu", nu)
+        super().__post_init__()
+
+    def pair(self, x: Any, z: Any) -> float:
+        distance = float(np.linalg.norm(self.difference(x, z)))
+        if self.nu == math.inf:
+            return math.exp(-(distance**2) / 2)
+        t = math.sqrt(2 * self.nu) * distance
+        if t == 0.0:
+            return 1.0
+        return float(
+            2 ** (1 - self.nu) / special.gamma(self.nu) * t**self.nu * special.kv(self.nu, t)
+        )
+
+    def evaluate(self, block: Block) -> Any:
+        xp, D = block.xp, squared_distances(block, self.scales)
+        if self.nu == math.inf:
+            return block.exp(D, -0.5 / self.sigma**2)
+        t = xp.sqrt(D) * (math.sqrt(2 * self.nu) / self.sigma)
+        if self.nu == 0.5:
+            return xp.exp(-t)
+        if self.nu == 1.5:
+            return (1 + t) * xp.exp(-t)
+        if self.nu == 2.5:
+            return (1 + t + t * t / 3) * xp.exp(-t)
+        return xp.asarray(_bessel_form(np.asarray(t), self.nu))
+
+    def prove(self) -> Proof:
+        return proved(self, "it is the Fourier transform of a multivariate t density (Bochner)")
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
+        if self.nu == math.inf:
+            return rng.standard_normal((count, width)) / self.widths
+        return _student(rng, count, width, 2 * self.nu) / self.widths
+
+
+@kernel
+class RationalQuadratic(Stationary):
+    """A mixture of Gaussians of all bandwidths: (1 + |x − z|²/2ασ²)^(−α).
+
+    Valid as an integral, with positive weights (6.13, 6.17), of Gaussians. It approaches
+    `Gaussian` as α grows.
+
+    Parameters
+    ----------
+    alpha : float
+        Positive.
+    bandwidth : float, sequence of float, "median" or "scale"
+
+    Examples
+    --------
+    >>> RationalQuadratic(1.0, 1.0).pair([0.0], [2.0])
+    0.3333333333333333
+    """
+
+    alpha: float = 1.0
+    bandwidth: Bandwidth = "median"
+
+    def __post_init__(self) -> None:
+        self._normalize("alpha", positive(self, "alpha", self.alpha))
+        super().__post_init__()
+
+    def pair(self, x: Any, z: Any) -> float:
+        squared = float(np.sum(self.difference(x, z) ** 2))
+        return (1 + squared / (2 * self.alpha)) ** -self.alpha
+
+    def evaluate(self, block: Block) -> Any:
+        D = squared_distances(block, self.scales)
+        return (1 + D * (0.5 / (self.alpha * self.sigma**2))) ** -self.alpha
+
+    def prove(self) -> Proof:
+        return proved(self, "it is a positive mixture (6.13, 6.17) of Gaussians of all bandwidths")
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
+        precision = rng.gamma(self.alpha, 1 / self.alpha, size=(count, 1))
+        return rng.standard_normal((count, width)) * np.sqrt(precision) / self.widths
+
+
+@kernel
+class Periodic(Stationary):
+    """Similarity that repeats: exp(−2 Σᵢ sin²(π(xᵢ − zᵢ)/period)/σ²) (MacKay, 1998).
+
+    Valid as a Gaussian (6.19) of the points (cos 2πxᵢ/p, sin 2πxᵢ/p) on circles. In several
+    dimensions the sum over them matters: a sine of the distance would not be valid.
+
+    Parameters
+    ----------
+    period : float
+    bandwidth : float or sequence of float
+        σ, without a unit: it is compared with sines. There is no heuristic for it.
+
+    Examples
+    --------
+    >>> round(Periodic(24.0, 1.0).pair([1.0], [25.0]), 12)
+    1.0
+    """
+
+    period: float = 1.0
+    bandwidth: Bandwidth = 1.0
+    domain: ClassVar[Domain] = VectorDomain(dense_for="Periodic")
+
+    def __post_init__(self) -> None:
+        self._normalize("period", positive(self, "period", self.period))
+        if isinstance(self.bandwidth, str):
+            positive(self, "bandwidth", self.bandwidth)  # refuses a heuristic by name
+        super().__post_init__()
+
+    def pair(self, x: Any, z: Any) -> float:
+        turns = (np.asarray(x, float) - np.asarray(z, float)) / self.period
+        waves = np.sin(np.pi * turns) / self.widths
+        return math.exp(-2 * float(np.sum(waves**2)))
+
+    def evaluate(self, block: Block) -> Any:
+        xp, (A, B) = block.xp, rows(block)
+        scales = self.scales or (self.sigma,) * int(A.shape[1])
+
+        def term(i: int, u: Any) -> Any:
+            return (xp.sin(u * (math.pi / self.period)) / scales[i]) ** 2
+
+        return block.exp(sum_over_dimensions(A, B, term), -2.0)
+
+    def prove(self) -> Proof:
+        return proved(self, "it is a Gaussian (6.19) of points on circles (MacKay, 1998)")
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
+        # The Fourier series of exp(cos) has Bessel weights: the difference of two Poisson counts.
+        rate = np.broadcast_to(0.5 / self.widths**2, (count, width))
+        return (rng.poisson(rate) - rng.poisson(rate)) * (2 * np.pi / self.period)
+
+
+def _bessel_form(t: np.ndarray, nu: float) -> np.ndarray:
+    """Return 2^(1−ν)/Γ(ν)·t^ν K_ν(t), in logarithms so that nothing overflows."""
+    tiny = t < 1e-12
+    safe = np.where(tiny, 1.0, t)
+    log_height = (1 - nu) * math.log(2) - special.gammaln(nu)
+    values = np.exp(log_height + nu * np.log(safe) + np.log(special.kve(nu, safe)) - safe)
+    return np.where(tiny, 1.0, values)
+
+
+def _student(rng: np.random.Generator, count: int, width: int, freedom: float) -> np.ndarray:
+    """Draw from a multivariate t distribution."""
+    normal = rng.standard_normal((count, width))
+    return normal * np.sqrt(freedom / rng.chisquare(freedom, size=(count, 1)))

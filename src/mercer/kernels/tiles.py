@@ -1,0 +1,165 @@
+"""Tiles: a Gram matrix in pieces that fit a processor's cache, on all its cores.
+
+Inside a tile a kernel is plain array code. The temporary arrays of that code stay in the cache,
+which is what makes it fast, and a symmetric matrix needs only the tiles on and above the diagonal.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import array_api_compat
+import numpy as np
+
+from mercer.domains import Points, Vectors
+from mercer.errors import ValidityError
+from mercer.kernels.block import Block, Scratch
+
+if TYPE_CHECKING:
+    from mercer.kernels.base import Kernel
+
+__all__ = ["TILE", "cores", "fill", "in_threads", "spans"]
+
+TILE = 384  # small enough for a processor's cache, large enough to hide the cost of the calls
+SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
+
+
+def fill(kernel: Kernel, A: Points, B: Points | None = None) -> Any:
+    """Return the Gram matrix of admitted points, tile by tile."""
+    if not _on_numpy(A):
+        return _fill_elsewhere(kernel, A, B if B is not None else A)
+    symmetric = B is None
+    A, B = common_origin(kernel, A, B)
+    K = np.empty((len(A), len(B)), dtype=_dtype(A, B))
+
+    def one(place: tuple[slice, slice]) -> None:
+        i, j = place
+        tile = evaluate(kernel, A, B, i, j, symmetric and i == j)
+        K[i, j] = tile
+        if symmetric and i != j:
+            K[j, i] = tile.T
+
+    size = tile_size(A, B)
+    places = [
+        (i, j)
+        for i in spans(len(A), size)
+        for j in spans(len(B), size)
+        if not symmetric or i.start <= j.start
+    ]
+    in_threads(one, places, kernel.threads)
+    return K
+
+
+def evaluate(
+    kernel: Kernel, A: Points, B: Points, i: slice, j: slice, symmetric: bool = False
+) -> np.ndarray:
+    """Return one finite tile, good until this thread's next; a symmetric one is exactly so."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        tile = kernel.evaluate(Block(A[i], B[j], symmetric, _scratch()))
+        if not np.isfinite(np.sum(tile)):
+            _refuse(kernel, tile, i.start, j.start)
+    if symmetric:
+        lower = np.tril_indices(len(tile), -1)
+        tile[lower] = tile.T[lower]
+    return tile
+
+
+def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, Points]:
+    """Return both sets seen from one point, with the encodings of all tiles made at once."""
+    right = A if B is None else B
+    if not (isinstance(A, Vectors) and isinstance(right, Vectors)):
+        return A, right
+    if A.is_sparse or right.is_sparse:
+        return A, right
+    origin = np.mean(right.array, axis=0, dtype=np.float64)
+    moved_right = right.around(origin)
+    moved_left = moved_right if B is None else A.around(origin)
+    for points in (moved_left, moved_right):
+        kernel.encode(points)
+    return moved_left, moved_right
+
+
+def spans(count: int, size: int) -> list[slice]:
+    """Cut ``range(count)`` into slices of `size`."""
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def tile_size(*sides: Points) -> int:
+    """Return the side of a tile for these points."""
+    has_sparse = any(isinstance(p, Vectors) and p.is_sparse for p in sides)
+    return SPARSE_TILE if has_sparse else TILE
+
+
+def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
+    """Do all jobs, on every core if `threads`, keeping BLAS to one thread in each."""
+    jobs = list(jobs)
+    if not threads or cores() == 1 or len(jobs) == 1:
+        for job in jobs:
+            work(job)
+        return
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
+        for _ in pool.map(work, jobs):
+            pass
+
+
+def cores() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _scratch() -> Scratch:
+    """Return this thread's scratch memory, all of it free."""
+    if not hasattr(_thread, "scratch"):
+        _thread.scratch = Scratch(TILE * TILE)
+    _thread.scratch.reset()
+    return _thread.scratch
+
+
+_thread = threading.local()
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _on_numpy(points: Points) -> bool:
+    return (
+        not isinstance(points, Vectors)
+        or points.is_sparse
+        or array_api_compat.is_numpy_array(points.array)
+    )
+
+
+def _fill_elsewhere(kernel: Kernel, A: Points, B: Points) -> Any:
+    """Evaluate on another array library, which has its own parallelism."""
+    K = kernel.evaluate(Block(A, B))
+    xp = array_api_compat.array_namespace(K)
+    if not bool(xp.all(xp.isfinite(K))):
+        _refuse(kernel, np.asarray(K), 0, 0)
+    return K
+
+
+def _dtype(A: Points, B: Points) -> np.dtype:
+    single = all(isinstance(p, Vectors) and p.array.dtype == np.float32 for p in (A, B))
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def _refuse(kernel: Kernel, tile: np.ndarray, row: int, column: int) -> None:
+    bad = np.argwhere(~np.isfinite(tile))
+    if len(bad) == 0:  # finite entries whose sum overflows
+        return
+    i, j = bad[0]
+    raise ValidityError(
+        f"{kernel!r} is {tile[i, j]} for items {row + i} and {column + j}, not a finite number; "
+        "scale the data down, or normalize the kernel"
+    )

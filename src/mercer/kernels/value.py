@@ -1,0 +1,101 @@
+"""Values: immutable objects that are nothing but their parameters.
+
+Two values with equal parameters are equal; `repr` evaluates back to an equal value; scikit-learn
+finds ``get_params``. Because nothing can change, ``set_params`` returns a changed copy and
+cloning returns the value itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import numpy as np
+
+from mercer.errors import ValidityError, suggestion
+
+__all__ = ["Value"]
+
+
+class Value:
+    """Base of frozen dataclasses whose identity is their parameters."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the constructor's arguments by name."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return parameters by name, those of nested values as ``outer__inner``."""
+        found = self.parameters()
+        if deep:
+            for name, value in self.parameters().items():
+                if isinstance(value, Value):
+                    nested = value.get_params().items()
+                    found.update({f"{name}__{key}": inner for key, inner in nested})
+        return found
+
+    def set_params(self, **changes: Any) -> Self:
+        """Return a copy with some parameters changed; this value stays as it is.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Gaussian, Linear
+        >>> (Gaussian(1.0) + Linear()).set_params(left__bandwidth=2.0)
+        Gaussian(bandwidth=2.0) + Linear()
+        """
+        mine = self.parameters()
+        nested: dict[str, dict[str, Any]] = {}
+        for path, value in changes.items():
+            name, _, rest = path.partition("__")
+            if name not in mine or (rest and not isinstance(mine[name], Value)):
+                raise ValidityError(
+                    f"{type(self).__name__} has no parameter {path!r}"
+                    f"{suggestion(path, self.get_params())}"
+                )
+            if rest:
+                nested.setdefault(name, {})[rest] = value
+            else:
+                mine[name] = value
+        for name, inner in nested.items():
+            mine[name] = mine[name].set_params(**inner)
+        return type(self)(**mine)
+
+    def _normalize(self, name: str, value: Any) -> None:
+        """Store a cleaned parameter; only for ``__post_init__``."""
+        object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._key()))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={_show(value)}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({inside})"
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(_hashable(value) for value in self.parameters().values())
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.dtype.str, value.tobytes())
+    if isinstance(value, slice):
+        return ("slice", value.start, value.stop, value.step)
+    if isinstance(value, tuple):
+        return tuple(_hashable(item) for item in value)
+    return value
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist())
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    return repr(value)
