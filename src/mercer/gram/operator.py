@@ -1,0 +1,130 @@
+"""Gram operators: the matrix of all similarities, stored or computed as it is needed."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from mercer.domains import GramRows, Points
+from mercer.errors import DomainError
+from mercer.gram.product import product
+from mercer.kernels import Kernel
+from mercer.kernels.tiles import fill
+
+__all__ = ["Blocked", "Dense", "Operator", "assemble"]
+
+
+class Operator(Protocol):
+    """A symmetric matrix that a solver can multiply with, and can ask for as an array."""
+
+    @property
+    def order(self) -> int:
+        """Number of rows."""
+        ...
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray: ...
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal, without the matrix where possible."""
+        ...
+
+    def matrix(self) -> np.ndarray:
+        """Return the whole matrix in double precision; not to be written into."""
+        ...
+
+    def fresh(self) -> np.ndarray:
+        """Return the whole matrix in an array that the caller may overwrite."""
+        ...
+
+
+class Dense:
+    """A stored Gram matrix.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n, n)
+    owned : bool
+        Whether a solver may overwrite it, after which this operator must not be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Dense(np.eye(2)) @ np.array([1.0, 2.0])
+    array([1., 2.])
+    """
+
+    def __init__(self, array: np.ndarray, owned: bool = False) -> None:
+        self.array = np.asarray(array, dtype=np.float64)
+        self.owned = owned or self.array is not array
+        if self.array.ndim != 2 or self.array.shape[0] != self.array.shape[1]:
+            raise DomainError(f"a Gram matrix must be square, found shape {self.array.shape}")
+
+    @property
+    def order(self) -> int:
+        return len(self.array)
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        return self.array @ vectors
+
+    def diagonal(self) -> np.ndarray:
+        return np.diag(self.array).copy()
+
+    def matrix(self) -> np.ndarray:
+        return self.array
+
+    def fresh(self) -> np.ndarray:
+        return self.array if self.owned else self.array.copy()
+
+
+class Blocked:
+    """A Gram matrix that is never stored: products are computed tile by tile.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> k = Linear()
+    >>> Blocked(k, k.admit([[1.0], [2.0]])) @ np.array([1.0, 1.0])
+    array([3., 6.])
+    """
+
+    def __init__(self, kernel: Kernel, points: Points) -> None:
+        self.kernel = kernel
+        self.points = points
+
+    @property
+    def order(self) -> int:
+        return len(self.points)
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        return product(self.kernel, self.points, self.points, vectors)
+
+    def diagonal(self) -> np.ndarray:
+        return np.asarray(self.kernel.evaluate_diagonal(self.points), dtype=np.float64)
+
+    def matrix(self) -> np.ndarray:
+        return self.fresh()
+
+    def fresh(self) -> np.ndarray:
+        return np.asarray(fill(self.kernel, self.points), dtype=np.float64)
+
+
+def assemble(kernel: Kernel, points: Points) -> Operator:
+    """Return the Gram operator of resolved kernel and admitted points.
+
+    A precomputed matrix is used where it lies; anything else is filled when a solver asks.
+    """
+    if isinstance(points, GramRows):
+        return Dense(_square(points))
+    return Blocked(kernel, points)
+
+
+def _square(points: GramRows) -> np.ndarray:
+    matrix: Any = points.matrix
+    if points.places is None:
+        raise DomainError(
+            f"Precomputed matrix must be a square matrix. Input is a {matrix.shape[0]}x"
+            f"{matrix.shape[1]} matrix."
+        )
+    return matrix[:, points.places] if len(matrix) != matrix.shape[1] else matrix

@@ -1,0 +1,40 @@
+"""Products with a Gram matrix that is never built."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer.domains import Points
+from mercer.kernels import Kernel
+from mercer.kernels.tiles import common_origin, evaluate, in_threads, spans, tile_size
+
+__all__ = ["product"]
+
+
+def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> np.ndarray:
+    """Return K(A, B) @ coefficients in memory for a few tiles.
+
+    Every row is summed in the same order whatever the number of threads, so that the answer is
+    the same to the last bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> k = Linear()
+    >>> A, B = k.admit([[1.0], [2.0]]), k.admit([[3.0], [4.0]])
+    >>> product(k, A, B, np.array([1.0, 1.0]))
+    array([ 7., 14.])
+    """
+    coefficients = np.asarray(coefficients, dtype=np.float64)
+    A, B = common_origin(kernel, A, B)
+    result = np.zeros((len(A), *coefficients.shape[1:]))
+    size = tile_size(A, B)
+    columns = spans(len(B), size)
+
+    def stripe(i: slice) -> None:
+        for j in columns:
+            result[i] += evaluate(kernel, A, B, i, j) @ coefficients[j]
+
+    in_threads(stripe, spans(len(A), size), kernel.threads)
+    return result

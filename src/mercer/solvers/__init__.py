@@ -1,0 +1,7 @@
+"""Solve: operator, target and penalty become a solution with a certificate."""
+
+from mercer.solvers.cholesky import Cholesky
+from mercer.solvers.eigen import Eigen
+from mercer.solvers.problem import Problem, Solution, Solver, State
+
+__all__ = ["Cholesky", "Eigen", "Problem", "Solution", "Solver", "State"]

@@ -1,0 +1,162 @@
+"""Problems and solutions: what goes into a solver and what comes out.
+
+Kernel ridge regression minimizes Σ wᵢ(yᵢ − f(xᵢ) − b)² + λ|f|², and its solution is
+f = Σ aᵢ k(·, xᵢ) with (K + λW⁻¹)a + b = y and, if there is an intercept b, Σ aᵢ = 0. With
+S = √W and a = Sα this is the symmetric system
+
+    (SKS + λI)α + b·S1 = Sy,    1ᵀSα = 0,
+
+in which an item of weight zero simply drops out. Every solver here solves systems with
+M = SKS + λI for several right-hand sides; weights and intercept are handled once, below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from mercer.errors import SolveError, ValidityError
+from mercer.gram import Operator
+
+__all__ = ["Columns", "Problem", "Solution", "Solver", "State"]
+
+Status = Literal["solved", "singular", "stalled"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A Gram operator, sample weights (all 1 if None), and whether there is an intercept."""
+
+    gram: Operator
+    weights: np.ndarray | None = None
+    intercept: bool = False
+
+    @property
+    def roots(self) -> np.ndarray | None:
+        """The diagonal of S, or None for the identity."""
+        return None if self.weights is None else np.sqrt(self.weights)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Solutions of M X = R for several right-hand sides, as a solver returns them."""
+
+    values: np.ndarray
+    status: Status = "solved"
+    message: str = ""
+    history: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An answer with its certificate.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n,) or (n, targets)
+    intercept : float or ndarray
+    status : {"solved", "singular", "stalled"}
+    certificate : float
+        Relative residual |y − Ka − λa − b| / |y|, of the worst target.
+    history : tuple of float
+        Relative residuals of the iterations, if there were any.
+    solver : str
+    penalty : float
+    message : str
+        What went wrong and what to try, or what is worth knowing.
+    """
+
+    coefficients: np.ndarray
+    intercept: Any
+    status: Status
+    certificate: float
+    solver: str
+    penalty: float
+    history: tuple[float, ...] = ()
+    message: str = ""
+
+    def require_solved(self) -> Solution:
+        """Return this solution, or raise `SolveError` with its message."""
+        if self.status == "singular":
+            raise SolveError(self.message)
+        return self
+
+
+class State:
+    """A problem that a solver has prepared, so that many targets and penalties are cheap."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.roots = problem.roots
+
+    def multiply(self, X: np.ndarray) -> np.ndarray:
+        """Return SKS @ X."""
+        if self.roots is None:
+            return self.problem.gram @ X
+        s = self.roots[:, None]
+        return s * (self.problem.gram @ (s * X))
+
+
+class Solver:
+    """A way to solve systems with M = SKS + λI. A subclass gives `prepare` and `columns`."""
+
+    name = ""
+
+    def prepare(self, problem: Problem) -> State:
+        """Do once what all targets and penalties share."""
+        raise NotImplementedError
+
+    def columns(self, state: Any, R: np.ndarray, penalty: float) -> Columns:
+        """Solve M X = R."""
+        raise NotImplementedError
+
+    def solve(self, state: State, target: np.ndarray, penalty: float) -> Solution:
+        """Return coefficients and intercept for one penalty and one or several targets."""
+        if not np.isfinite(penalty) or penalty < 0:
+            raise ValidityError(f"penalty must be finite and not negative, found {penalty!r}")
+        n = state.problem.gram.order
+        Y = target.reshape(n, -1)
+        s = np.ones(n) if state.roots is None else state.roots
+        R = Y * s[:, None]
+        if state.problem.intercept:
+            R = np.column_stack([R, s])
+        found = self.columns(state, R, penalty)
+        alpha, b = found.values, np.zeros(Y.shape[1])
+        if state.problem.intercept and found.status == "solved":
+            shift = found.values[:, -1]
+            b = s @ found.values[:, :-1] / (s @ shift)
+            alpha = found.values[:, :-1] - shift[:, None] * b
+        certificate = np.inf
+        if found.status == "solved":
+            rest = (Y - b) * s[:, None] - state.multiply(alpha) - penalty * alpha
+            certificate = relative(rest, Y * s[:, None])
+        return Solution(
+            coefficients=(s[:, None] * alpha)[:, : Y.shape[1]].reshape(target.shape),
+            intercept=b if target.ndim > 1 else float(b[0]),
+            status=found.status,
+            certificate=certificate,
+            solver=self.name,
+            penalty=penalty,
+            history=found.history,
+            message=found.message,
+        )
+
+
+def relative(residual: np.ndarray, target: np.ndarray) -> float:
+    """Return the largest |residual| / |target| over the columns."""
+    lengths = np.linalg.norm(target, axis=0)
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    return float(np.max(np.linalg.norm(residual, axis=0) / lengths, initial=0.0))
+
+
+def singular_message(penalty: float, order: int, largest: float) -> str:
+    """Say that a system is singular, why that may be, and what to try."""
+    smallest = order * np.finfo(float).eps * max(largest, np.finfo(float).tiny)
+    with_penalty = "without a penalty " if penalty == 0 else f"with penalty {penalty:.3g} "
+    return (
+        f"the Gram matrix {with_penalty}is singular to working precision: two items may be equal, "
+        "nearly so for this bandwidth, or there are more items than features; remove duplicates, "
+        f"use a smaller bandwidth, or a penalty of at least about {10 * smallest:.1g}"
+    )
