@@ -1,0 +1,94 @@
+"""Machines: scikit-learn estimators that hold a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from mercer.domains import GramRows, Points, Table, Vectors
+from mercer.errors import ValidityError, suggestion
+from mercer.kernels import Kernel, named
+
+__all__ = ["Machine"]
+
+POLICIES = ("error", "clip", "flip", "shift")
+
+
+class Machine(BaseEstimator):
+    """An estimator with a kernel: parameters, tags, and the way through the first two rooms."""
+
+    kernel: Any
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__...`` replaces the kernel by a changed copy.
+
+        Examples
+        --------
+        >>> from mercer import KernelRidge
+        >>> from mercer.kernels import Gaussian
+        >>> KernelRidge(kernel=Gaussian(1.0)).set_params(kernel__bandwidth=3.0).kernel
+        Gaussian(bandwidth=3.0)
+        """
+        if "kernel" in params:
+            self.kernel = params.pop("kernel")
+        nested = {key: params.pop(key) for key in list(params) if key.startswith("kernel__")}
+        known = self.get_params(deep=False)
+        for name in params:
+            if name not in known:
+                raise ValidityError(
+                    f"{type(self).__name__} has no parameter {name!r}"
+                    f"{suggestion(name, self.get_params())}"
+                )
+        if nested:
+            changes = {key.removeprefix("kernel__"): value for key, value in nested.items()}
+            self.kernel = named(self.kernel).set_params(**changes)
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        precomputed = self.kernel == "precomputed" or self.kernel == named("precomputed")
+        tags.input_tags.pairwise = bool(precomputed)
+        domain = getattr(self.kernel, "domain", None)
+        tags.input_tags.sparse = not getattr(domain, "dense_for", "") and not precomputed
+        return tags
+
+    def _admit(self, X: Any) -> Points:
+        """Return the training items as points."""
+        points = named(self.kernel).domain.admit(X)
+        self._check_width(X, points, reset=True)
+        return points
+
+    def _resolve(self, points: Points, weights: np.ndarray | None = None) -> Kernel:
+        """Return the kernel with its heuristics resolved on the training items."""
+        kernel = named(self.kernel).resolve(points, weights)
+        kernel.encode(points)
+        return kernel
+
+    def _admit_new(self, X: Any, kernel: Kernel) -> Points:
+        """Return new things as points, refusing rows of another width."""
+        points = kernel.domain.admit(X)
+        self._check_width(X, points, reset=False)
+        kernel.encode(points)
+        return points
+
+    def _check_width(self, X: Any, points: Points, reset: bool) -> None:
+        if isinstance(points, Vectors | Table | GramRows):
+            validate_data(self, X if hasattr(X, "shape") else np.asarray(X), reset=reset,
+                          skip_check_array=True)  # fmt: skip
+
+    def _require_valid(self, kernel: Kernel, indefinite: str) -> bool:
+        """Check validity before work starts; return whether the spectrum will be repaired."""
+        if indefinite not in POLICIES:
+            raise ValidityError(
+                f"indefinite cannot be {indefinite!r}{suggestion(indefinite, POLICIES)}"
+            )
+        proof = kernel.proof()
+        if proof.verdict == "refuted" and indefinite == "error":
+            raise ValidityError(
+                f"{type(self).__name__} needs a positive semi-definite kernel, but\n{proof}\n"
+                'use indefinite="clip", "flip" or "shift" to repair its spectrum'
+            )
+        return proof.verdict != "proved" and indefinite != "error"
