@@ -1,0 +1,40 @@
+"""Measure the named tasks: ``python -m benchmarks gram ridge import``.
+
+Without a name, the tasks are listed. A bar that is not reached is said in the table, not in the
+exit status, because one noisy run on a busy computer is no verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from benchmarks import machine, table
+
+TASKS = {
+    "gram": ("benchmarks.gram", "Gram matrices of Gaussian kernels"),
+    "ridge": ("benchmarks.ridge", "kernel ridge regression: fit, predict, memory"),
+    "import": ("benchmarks.imports", "how long `import mercer` takes"),
+}
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks, print their tables and return the exit status."""
+    if not names:
+        print("python -m benchmarks NAME [NAME ...]\n")
+        print("\n".join(f"  {name:8}{about}" for name, (_, about) in TASKS.items()))
+        return 0
+    unknown = [name for name in names if name not in TASKS]
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; known are {', '.join(TASKS)}", file=sys.stderr)
+        return 2
+    print(machine.describe())
+    for name in names:
+        module, about = TASKS[name]
+        rows = import_module(module).rows()
+        print(f"\n{name}: {about}\n\n{table.render(rows)}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

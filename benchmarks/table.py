@@ -1,0 +1,81 @@
+"""A plain table: what was measured, against whom, and whether it is good enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HEADER = ("task", "ours", "peer", "ratio", "bar", "verdict")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a measured value is held against.
+
+    Parameters
+    ----------
+    limit
+        The value that must be reached, or must not be passed.
+    sense
+        ``">="`` if more is better, ``"<="`` if less is.
+    form
+        How such values are written.
+    """
+
+    limit: float
+    sense: str
+    form: str = "{:.2f}x"
+
+    def text(self) -> str:
+        """Return the bar as the table shows it."""
+        return f"{self.sense} {self.form.format(self.limit)}"
+
+    def verdict(self, value: float) -> str:
+        """Say whether `value` is good enough; NaN never is."""
+        reached = value >= self.limit if self.sense == ">=" else value <= self.limit
+        return "reached" if reached else "falls short"
+
+
+def at_least(limit: float, form: str = "{:.2f}x") -> Bar:
+    """Return the bar for a value that should be large."""
+    return Bar(limit, ">=", form)
+
+
+def at_most(limit: float, form: str = "{:.2f}x") -> Bar:
+    """Return the bar for a value that should be small."""
+    return Bar(limit, "<=", form)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison; `value` is the number that `bar` judges."""
+
+    task: str
+    ours: str
+    peer: str
+    value: float
+    bar: Bar
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as texts, in the order of the header."""
+        ratio = self.bar.form.format(self.value)
+        verdict = self.bar.verdict(self.value)
+        return self.task, self.ours, self.peer, ratio, self.bar.text(), verdict
+
+
+def render(rows: Sequence[Row]) -> str:
+    """Return the rows as a table with aligned columns."""
+    lines = [HEADER, *(row.cells() for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADER))]
+    rule = tuple("-" * width for width in widths)
+    return "\n".join(_align(line, widths) for line in [HEADER, rule, *lines[1:]])
+
+
+def _align(line: Sequence[str], widths: Sequence[int]) -> str:
+    # Words to the left, numbers to the right.
+    words = {0, len(widths) - 1}
+    cells = [
+        text.ljust(width) if i in words else text.rjust(width)
+        for i, (text, width) in enumerate(zip(line, widths, strict=True))
+    ]
+    return "  ".join(cells).rstrip()
