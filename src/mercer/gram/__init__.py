@@ -1,6 +1,6 @@
 """Assemble: kernel and points become an operator."""
 
-from mercer.gram.operator import Blocked, Dense, Operator, assemble
+from mercer.gram.operator import Blocked, Dense, LowRank, Operator, assemble, features_of
 from mercer.gram.product import product
 
-__all__ = ["Blocked", "Dense", "Operator", "assemble", "product"]
+__all__ = ["Blocked", "Dense", "LowRank", "Operator", "assemble", "features_of", "product"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from mercer.domains import GramRows, Points
-from mercer.errors import DomainError
+from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import fill
 
-__all__ = ["Blocked", "Dense", "Operator", "assemble"]
+__all__ = ["Blocked", "Dense", "LowRank", "Operator", "assemble", "features_of"]
 
 
 class Operator(Protocol):
@@ -110,14 +112,58 @@ class Blocked:
         return np.asarray(fill(self.kernel, self.points), dtype=np.float64)
 
 
-def assemble(kernel: Kernel, points: Points) -> Operator:
+class LowRank:
+    """The Gram matrix ΦΦᵀ of explicit features, never multiplied out unless asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LowRank(np.array([[1.0], [2.0]])) @ np.array([1.0, 1.0])
+    array([3., 6.])
+    """
+
+    def __init__(self, features: Any) -> None:
+        self.features: Any = features if sparse.issparse(features) else np.asarray(features, float)
+
+    @property
+    def order(self) -> int:
+        return int(self.features.shape[0])
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        return np.asarray(self.features @ (self.features.T @ vectors))
+
+    def diagonal(self) -> np.ndarray:
+        if sparse.issparse(self.features):
+            return np.asarray(self.features.multiply(self.features).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", self.features, self.features)
+
+    def matrix(self) -> np.ndarray:
+        product = self.features @ self.features.T
+        return product.toarray() if sparse.issparse(product) else product
+
+    def fresh(self) -> np.ndarray:
+        return self.matrix()
+
+
+def assemble(kernel: Kernel, points: Points, route: str = "dual") -> Operator:
     """Return the Gram operator of resolved kernel and admitted points.
 
-    A precomputed matrix is used where it lies; anything else is filled when a solver asks.
+    On the primal route it holds the features. A precomputed matrix is used where it lies;
+    anything else is filled when a solver asks.
     """
+    if route == "primal":
+        return LowRank(features_of(kernel, points)(points))
     if isinstance(points, GramRows):
         return Dense(_square(points))
     return Blocked(kernel, points)
+
+
+def features_of(kernel: Kernel, points: Points) -> Callable[[Points], Any]:
+    """Return the map from points to features, its columns fixed by `points`."""
+    found = kernel.map_features(points)
+    if found is None:
+        raise ValidityError(f"{kernel!r} has no finite feature map for the primal route")
+    return found.transform
 
 
 def _square(points: GramRows) -> np.ndarray:

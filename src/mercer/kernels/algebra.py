@@ -19,6 +19,7 @@ from mercer.kernels.block import Block
 from mercer.kernels.columns import On
 from mercer.kernels.dot import Constant
 from mercer.kernels.features import FeatureMap, beside, crossed
+from mercer.kernels.parameters import finite, whole
 from mercer.kernels.proof import Proof, derive
 
 __all__ = [
@@ -195,10 +196,10 @@ class Scale(Unary):
     precedence = 2
 
     def __post_init__(self) -> None:
-        factor = float(self.factor)
-        if not math.isfinite(factor) or factor < 0:
+        factor = finite(self, "factor", self.factor)
+        if factor < 0:
             raise ValidityError(
-                f"the factor of {self.kernel!r} must be finite and not negative (6.13), found "
+                f"the factor of {self.kernel!r} must not be negative (6.13), found "
                 f"{self.factor!r}: a negative multiple of a valid kernel is not valid"
             )
         self._normalize("factor", factor)
@@ -242,13 +243,8 @@ class Power(Unary):
     precedence = 3
 
     def __post_init__(self) -> None:
-        exponent = self.exponent
-        if isinstance(exponent, bool) or exponent != int(exponent) or exponent < 1:
-            raise ValidityError(
-                f"the exponent of {self.kernel!r} must be a whole number from 1 on (6.18), found "
-                f"{exponent!r}: other powers of a valid kernel need not be valid"
-            )
-        self._normalize("exponent", int(exponent))
+        # Other powers of a valid kernel need not be valid.
+        self._normalize("exponent", whole(self, "exponent", self.exponent))
 
     def __repr__(self) -> str:
         return f"{wrapped(self.kernel, 4)} ** {self.exponent}"
@@ -294,14 +290,14 @@ class PolynomialOf(Unary):
     coefficients: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        clean = tuple(float(c) for c in np.ravel(self.coefficients))
+        clean = tuple(finite(self, "coefficients", c) for c in np.ravel(self.coefficients))
         if not clean:
             raise ValidityError("polynomial needs at least one coefficient")
         for power, c in enumerate(clean):
-            if not math.isfinite(c) or c < 0:
+            if c < 0:
                 raise ValidityError(
-                    f"the coefficient of ({self.kernel!r})^{power} must be finite and not "
-                    f"negative (6.15), found {c}"
+                    f"the coefficient of ({self.kernel!r})^{power} must not be negative (6.15), "
+                    f"found {c}"
                 )
         self._normalize("coefficients", clean)
 

@@ -21,27 +21,14 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.block import Block
+from mercer.kernels.parameters import positive
 
-__all__ = ["HEURISTICS", "Bandwidth", "bandwidth", "positive", "resolved"]
+__all__ = ["HEURISTICS", "Bandwidth", "bandwidth", "resolved"]
 
 Bandwidth = float | tuple[float, ...] | str
 
 HEURISTICS = ("median", "scale")
 SAMPLE = 2000
-
-
-def positive(owner: Any, name: str, value: Any, zero: bool = False) -> float:
-    """Return `value` as a float, refusing what is not a positive (or zero) finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
-        kind = "not negative" if zero else "positive"
-        raise ValidityError(
-            f"{name} of {type(owner).__name__} must be a finite number and {kind}, found {value!r}"
-        )
-    return number
 
 
 def bandwidth(owner: Any, value: Any) -> Bandwidth:

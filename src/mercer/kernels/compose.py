@@ -11,10 +11,11 @@ import numpy as np
 from mercer.domains import ANYTHING, Domain, Points, Vectors
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.algebra import Composite
-from mercer.kernels.bandwidths import Bandwidth, positive, resolved
+from mercer.kernels.bandwidths import Bandwidth, resolved
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap, scaled_rows
+from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, derive, proved
 
 __all__ = [

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from mercer.domains import ANYTHING, Domain, Points, Vectors
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels.bandwidths import positive
 from mercer.kernels.base import Kernel, VectorKernel, kernel
 from mercer.kernels.block import Block, dots, rows
 from mercer.kernels.features import FeatureMap
+from mercer.kernels.parameters import finite, positive, whole
 from mercer.kernels.proof import Proof, Witness, proved, refute
 
 __all__ = ["Constant", "Linear", "Polynomial", "QuadraticForm"]
@@ -76,14 +76,9 @@ class Polynomial(VectorKernel):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if int(self.degree) != self.degree or self.degree < 1:
-            raise ValidityError(f"degree must be a positive whole number, found {self.degree!r}")
-        self._normalize("degree", int(self.degree))
+        self._normalize("degree", whole(self, "degree", self.degree))
         for name in ("offset", "scale"):
-            value = float(getattr(self, name))
-            if not math.isfinite(value):
-                raise ValidityError(f"{name} of Polynomial must be finite, found {value}")
-            self._normalize(name, value)
+            self._normalize(name, finite(self, name, getattr(self, name)))
 
     def pair(self, x: Any, z: Any) -> float:
         try:

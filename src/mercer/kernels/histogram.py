@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Domain, Points, VectorDomain, Vectors
-from mercer.kernels.bandwidths import Bandwidth, positive, resolved
+from mercer.kernels.bandwidths import Bandwidth, resolved
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import (
     Block,
@@ -21,6 +21,7 @@ from mercer.kernels.block import (
     sum_over_dimensions,
 )
 from mercer.kernels.dot import squared_norms
+from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
 
 __all__ = ["Brownian", "Chi2", "Intersection"]

@@ -11,9 +11,9 @@ import numpy as np
 
 from mercer.domains import Domain, Points, VectorDomain
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels.bandwidths import positive
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, minkowski, rows
+from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved, refute
 
 __all__ = ["Shepard"]

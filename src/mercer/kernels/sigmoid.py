@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from mercer.domains import Points
-from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, dots
 from mercer.kernels.dot import Linear, squared_norms
+from mercer.kernels.parameters import finite
 from mercer.kernels.proof import Proof, proved, refute
 
 __all__ = ["Sigmoid"]
@@ -39,10 +39,7 @@ class Sigmoid(VectorKernel):
 
     def __post_init__(self) -> None:
         for name in ("slope", "offset"):
-            value = float(getattr(self, name))
-            if not math.isfinite(value):
-                raise ValidityError(f"{name} of Sigmoid must be finite, found {value}")
-            self._normalize(name, value)
+            self._normalize(name, finite(self, name, getattr(self, name)))
 
     def pair(self, x: Any, z: Any) -> float:
         return math.tanh(self.slope * Linear().pair(x, z) + self.offset)

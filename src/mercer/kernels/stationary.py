@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from mercer.domains import Domain, Points, VectorDomain, Vectors
-from mercer.kernels.bandwidths import Bandwidth, bandwidth, positive, resolved
+from mercer.kernels.bandwidths import Bandwidth, bandwidth, resolved
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import (
     Block,
@@ -19,6 +19,7 @@ from mercer.kernels.block import (
     squared_distances,
     sum_over_dimensions,
 )
+from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
 
 __all__ = [

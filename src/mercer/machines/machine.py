@@ -17,6 +17,17 @@ __all__ = ["Machine"]
 POLICIES = ("error", "clip", "flip", "shift")
 
 
+def number(value: Any, name: str) -> float:
+    """Return a parameter that must be a finite number, not negative."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = np.nan
+    if not np.isfinite(found) or found < 0:
+        raise ValidityError(f"{name} must be a finite number, not negative; found {value!r}")
+    return found
+
+
 class Machine(BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms."""
 
@@ -57,9 +68,7 @@ class Machine(BaseEstimator):
 
     def _admit(self, X: Any) -> Points:
         """Return the training items as points."""
-        points = named(self.kernel).domain.admit(X)
-        self._check_width(X, points, reset=True)
-        return points
+        return named(self.kernel).domain.admit(X)
 
     def _resolve(self, points: Points, weights: np.ndarray | None = None) -> Kernel:
         """Return the kernel with its heuristics resolved on the training items."""
@@ -73,6 +82,10 @@ class Machine(BaseEstimator):
         self._check_width(X, points, reset=False)
         kernel.encode(points)
         return points
+
+    def _remember(self, X: Any, points: Points) -> None:
+        """Keep the number and names of columns, once a fit has succeeded."""
+        self._check_width(X, points, reset=True)
 
     def _check_width(self, X: Any, points: Points, reset: bool) -> None:
         if isinstance(points, Vectors | Table | GramRows):

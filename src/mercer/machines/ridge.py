@@ -11,19 +11,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Points, admit_labels, admit_target, admit_weights
-from mercer.errors import ValidityError
-from mercer.gram import Dense, assemble, product
+from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel
-from mercer.kernels.features import FeatureMap, scaled_rows
-from mercer.machines.machine import Machine
+from mercer.machines.machine import Machine, number
 from mercer.plans import Plan, plan_ridge
 from mercer.rkhs import Function
-from mercer.solvers import Cholesky, Eigen, Problem, Solution, Solver
+from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solver
 
 __all__ = ["KernelRidge", "KernelRidgeClassifier"]
 
@@ -60,30 +57,27 @@ class Ridge(Machine):
         points = self._admit(X)
         return self._plan(self._resolve(points), points, targets)
 
-    def _fit(self, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
-        """Walk through the rooms: items are admitted; resolve, plan, assemble, solve, keep."""
+    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
+        """Walk through the rooms: X is admitted; resolve, plan, assemble, solve, keep."""
         kernel = self._resolve(points, weights)
         plan = self._plan(kernel, points, 1 if target.ndim == 1 else target.shape[1])
-        if plan.route == "primal":
-            solution, primal = self._solve_primal(kernel, points, target, weights, plan)
-        else:
-            solver, primal = self._solver(plan), None
-            problem = Problem(assemble(kernel, points), weights, self.intercept)
-            solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
+        problem = Problem(assemble(kernel, points, plan.route), weights, self.intercept)
+        solver = solver_for(plan, self.indefinite)
+        solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
         solution.require_solved()
-        self.plan_, self.solution_, self.kernel_ = plan, solution, kernel
-        self.dual_coef_, self.intercept_ = solution.coefficients, solution.intercept
-        self.coef_ = primal
-        self.function_ = Function(kernel, points, solution.coefficients)
+        function = Function(kernel, points, solution.coefficients)
+
+        self._remember(X, points)
+        self.kernel_, self.plan_, self.solution_ = kernel, plan, solution
+        self.function_, self.dual_coef_ = function, solution.coefficients
+        self.intercept_, self.coef_ = solution.intercept, solution.weights
         return self
 
     def _plan(self, kernel: Kernel, points: Points, targets: int) -> Plan:
-        penalty = float(self.penalty)
-        if not np.isfinite(penalty) or penalty < 0:
-            raise ValidityError(f"penalty must be finite and not negative, found {self.penalty!r}")
+        penalty = number(self.penalty, "penalty")
         repair = self._require_valid(kernel, self.indefinite)
         finite = kernel.map_features(points)
-        trace = float(np.sum(np.abs(kernel.evaluate_diagonal(points)))) if penalty else 0.0
+        trace = float(np.sum(np.abs(np.asarray(kernel.evaluate_diagonal(points)))))
         return plan_ridge(
             self.follow or Plan(),
             items=len(points),
@@ -94,55 +88,20 @@ class Ridge(Machine):
             repair=repair,
         )
 
-    def _solver(self, plan: Plan) -> Solver:
-        if plan.solver == "eigen":
-            return Eigen(self.indefinite)  # type: ignore[arg-type]
-        return Cholesky(plan.precision)  # type: ignore[arg-type]
-
-    def _solve_primal(
-        self, kernel: Kernel, points: Points, target: np.ndarray,
-        weights: np.ndarray | None, plan: Plan,
-    ) -> tuple[Solution, np.ndarray]:  # fmt: skip
-        """Solve for the weights of the features, then express them by the items (6.4)."""
-        s = np.ones(len(points)) if weights is None else np.sqrt(weights)
-        Phi = scaled_rows(features_of(kernel, points)(points), s)
-        Y = target.reshape(len(s), -1) * s[:, None]
-        G = Phi.T @ Phi
-        G = Dense(G.toarray() if sparse.issparse(G) else G, owned=True)
-        right = np.column_stack([Y, s]) if self.intercept else Y
-        solver = self._solver(plan)
-        found = solver.solve(solver.prepare(Problem(G)), Phi.T @ right, float(self.penalty))
-        W, b = found.coefficients, np.zeros(Y.shape[1])
-        if self.intercept:
-            W, shift = W[:, :-1], W[:, -1]
-            fitted = Phi.T @ s
-            b = (s @ Y - fitted @ W) / (s @ s - fitted @ shift)
-            W = W - shift[:, None] * b
-        alpha = (Y - s[:, None] * b - Phi @ W) / float(self.penalty)
-        solution = Solution(
-            coefficients=(s[:, None] * alpha).reshape(target.shape),
-            intercept=b if target.ndim > 1 else float(b[0]),
-            status=found.status, certificate=found.certificate, solver=found.solver,
-            penalty=found.penalty, history=found.history, message=found.message,
-        )  # fmt: skip
-        return solution, W.reshape(-1, *target.shape[1:])
-
     def _evaluate(self, X: Any) -> np.ndarray:
-        """Return f(x) + b of new items."""
+        """Return f(x) + b of new items, by the weights of the features if there are any."""
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
-        if self.coef_ is not None:
-            features = features_of(self.kernel_, self.function_.points)
-            return np.asarray(features(points) @ self.coef_) + self.intercept_
-        values = product(self.kernel_, points, self.function_.points, self.dual_coef_)
-        return values + self.intercept_
+        if self.coef_ is None:
+            return self.function_(points) + self.intercept_
+        features = features_of(self.kernel_, self.function_.points)(points)
+        return np.asarray(features @ self.coef_) + self.intercept_
 
 
-def features_of(kernel: Kernel, points: Points) -> FeatureMap:
-    """Return the finite feature map that the primal route relies on."""
-    features = kernel.map_features(points)
-    assert features is not None
-    return features
+def solver_for(plan: Plan, indefinite: str) -> Solver:
+    """Return the solver that a plan names."""
+    small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]
+    return Primal(small) if plan.route == "primal" else small
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
@@ -189,7 +148,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
         """Learn from items `X` with targets `y`, of shape (n,) or (n, targets)."""
         points = self._admit(X)
         target = admit_target(y, len(points))
-        return self._fit(points, target, admit_weights(sample_weight, len(points)))
+        return self._fit(X, points, target, admit_weights(sample_weight, len(points)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the value of the learned function at each item."""
@@ -242,8 +201,9 @@ class KernelRidgeClassifier(ClassifierMixin, Ridge):
         codes, classes = admit_labels(y, len(points))
         weights = self._weights(codes, classes, sample_weight)
         signs = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
+        self._fit(X, points, signs[:, 1] if len(classes) == 2 else signs, weights)
         self.classes_ = classes
-        return self._fit(points, signs[:, 1] if len(classes) == 2 else signs, weights)
+        return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of the second class, or with more classes the score of each."""

@@ -143,8 +143,8 @@ def _route(
     if request.route != "auto":
         reasons.append(f"the {request.route} route was asked for")
         return request.route
-    if features is None:
-        reasons.append("dual, because the kernel has no finite feature map")
+    if features is None or features > n**2:
+        reasons.append("dual, because the kernel has no finite feature map, or too large a one")
         return "dual"
     if math.isinf(bound) or repair:
         reasons.append("dual, because interpolation and repair speak about the Gram matrix")

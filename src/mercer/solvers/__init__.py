@@ -2,6 +2,7 @@
 
 from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.eigen import Eigen
+from mercer.solvers.primal import Primal
 from mercer.solvers.problem import Problem, Solution, Solver, State
 
-__all__ = ["Cholesky", "Eigen", "Problem", "Solution", "Solver", "State"]
+__all__ = ["Cholesky", "Eigen", "Primal", "Problem", "Solution", "Solver", "State"]

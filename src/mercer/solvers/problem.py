@@ -47,6 +47,7 @@ class Columns:
     status: Status = "solved"
     message: str = ""
     history: tuple[float, ...] = ()
+    weights: np.ndarray | None = None  # the same solutions as weights of features
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Solution:
     penalty : float
     message : str
         What went wrong and what to try, or what is worth knowing.
+    weights : ndarray or None
+        The same function as weights of explicit features, if the solver worked with those.
     """
 
     coefficients: np.ndarray
@@ -76,6 +79,7 @@ class Solution:
     penalty: float
     history: tuple[float, ...] = ()
     message: str = ""
+    weights: np.ndarray | None = None
 
     def require_solved(self) -> Solution:
         """Return this solution, or raise `SolveError` with its message."""
@@ -123,17 +127,17 @@ class Solver:
         if state.problem.intercept:
             R = np.column_stack([R, s])
         found = self.columns(state, R, penalty)
-        alpha, b = found.values, np.zeros(Y.shape[1])
-        if state.problem.intercept and found.status == "solved":
-            shift = found.values[:, -1]
-            b = s @ found.values[:, :-1] / (s @ shift)
-            alpha = found.values[:, :-1] - shift[:, None] * b
+        alpha, W, b = found.values, found.weights, np.zeros(Y.shape[1])
+        if state.problem.intercept:
+            b = s @ alpha[:, :-1] / (s @ alpha[:, -1])
+            alpha = alpha[:, :-1] - alpha[:, -1:] * b
+            W = None if W is None else W[:, :-1] - W[:, -1:] * b
         certificate = np.inf
         if found.status == "solved":
             rest = (Y - b) * s[:, None] - state.multiply(alpha) - penalty * alpha
             certificate = relative(rest, Y * s[:, None])
         return Solution(
-            coefficients=(s[:, None] * alpha)[:, : Y.shape[1]].reshape(target.shape),
+            coefficients=(s[:, None] * alpha).reshape(target.shape),
             intercept=b if target.ndim > 1 else float(b[0]),
             status=found.status,
             certificate=certificate,
@@ -141,6 +145,7 @@ class Solver:
             penalty=penalty,
             history=found.history,
             message=found.message,
+            weights=None if W is None else W.reshape(-1, *target.shape[1:]),
         )
 
 

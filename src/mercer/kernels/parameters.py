@@ -1,0 +1,48 @@
+"""Parameters: the numbers that kernels are made of, checked when a kernel is made."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mercer.errors import ValidityError
+
+__all__ = ["finite", "positive", "whole"]
+
+
+def finite(owner: Any, name: str, value: Any) -> float:
+    """Return `value` as a float, refusing what is not a finite number."""
+    number = _number(value)
+    if not math.isfinite(number):
+        raise ValidityError(
+            f"{name} of {type(owner).__name__} must be a finite number, found {value!r}"
+        )
+    return number
+
+
+def positive(owner: Any, name: str, value: Any, zero: bool = False) -> float:
+    """Return `value` as a float, refusing what is not a positive (or zero) finite number."""
+    number = _number(value)
+    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+        kind = "not negative" if zero else "positive"
+        raise ValidityError(
+            f"{name} of {type(owner).__name__} must be a finite number and {kind}, found {value!r}"
+        )
+    return number
+
+
+def whole(owner: Any, name: str, value: Any) -> int:
+    """Return `value` as an int, refusing what is not a whole number from 1 on."""
+    number = _number(value)
+    if isinstance(value, bool) or not math.isfinite(number) or number != int(number) or number < 1:
+        raise ValidityError(
+            f"{name} of {type(owner).__name__} must be a whole number from 1 on, found {value!r}"
+        )
+    return int(number)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan

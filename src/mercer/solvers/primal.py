@@ -1,0 +1,73 @@
+"""Primal: solve for the weights of features when those are fewer than the items.
+
+With K = ΦΦᵀ and B = SΦ, where S = √W, the system (BBᵀ + λI)α = r has the solution
+
+    α = (r − Bw)/λ  with  (BᵀB + λI)w = Bᵀr,
+
+which is (6.3) and (6.4) of Bishop: w are the weights of the features, α those of the items. The
+small system is handed to another solver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from mercer.errors import ValidityError
+from mercer.gram import Dense, LowRank
+from mercer.kernels.features import scaled_rows
+from mercer.solvers.cholesky import Cholesky
+from mercer.solvers.problem import Columns, Problem, Solver, State
+
+__all__ = ["Primal"]
+
+
+class Featured(State):
+    """The features times S, and the small system as its solver has prepared it."""
+
+    def __init__(self, problem: Problem, small: Solver) -> None:
+        super().__init__(problem)
+        gram = problem.gram
+        if not isinstance(gram, LowRank):
+            raise ValidityError("the primal solver needs a Gram operator made of features")
+        self.features = gram.features
+        if self.roots is not None:
+            self.features = scaled_rows(self.features, self.roots)
+        G = self.features.T @ self.features
+        G = G.toarray() if sparse.issparse(G) else G
+        self.small = small.prepare(Problem(Dense(G, owned=True)))
+
+
+@dataclass(frozen=True)
+class Primal(Solver):
+    """Solve for the weights of features, at n·m² operations for m features.
+
+    Parameters
+    ----------
+    small : Solver
+        Solves the m × m system.
+
+    Examples
+    --------
+    >>> solver = Primal()
+    >>> state = solver.prepare(Problem(LowRank(np.array([[1.0], [2.0], [3.0]]))))
+    >>> solver.solve(state, np.array([1.0, 2.0, 3.0]), penalty=1.0).weights.round(4)
+    array([0.9333])
+    """
+
+    small: Solver = field(default_factory=Cholesky)
+    name = "primal"
+
+    def prepare(self, problem: Problem) -> Featured:
+        return Featured(problem, self.small)
+
+    def columns(self, state: Featured, R: np.ndarray, penalty: float) -> Columns:
+        if penalty == 0:
+            message = "without a penalty the items' coefficients are not determined by features"
+            return Columns(np.full_like(R, np.nan), "singular", message)
+        B = state.features
+        found = self.small.columns(state.small, np.asarray(B.T @ R), penalty)
+        values = (R - np.asarray(B @ found.values)) / penalty
+        return Columns(values, found.status, found.message, found.history, found.values)
