@@ -78,6 +78,8 @@ def admit_weights(weights: Any, count: int) -> np.ndarray | None:
 def _column(y: Any, count: int) -> np.ndarray:
     if y is None:
         raise DomainError("requires y to be passed, but the target y is None")
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
+        raise DomainError("y mixes text and other labels; make all of them text, or all numbers")
     target = np.asarray(y)
     if target.ndim not in (1, 2):
         raise DomainError(f"y should be a 1d array, got an array of shape {target.shape} instead.")

@@ -6,7 +6,15 @@ import numpy as np
 
 from mercer.domains import Points
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import common_origin, evaluate, in_threads, spans, tile_size
+from mercer.kernels.tiles import (
+    common_origin,
+    evaluate,
+    fill,
+    in_threads,
+    on_numpy,
+    spans,
+    tile_size,
+)
 
 __all__ = ["product"]
 
@@ -27,6 +35,8 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
     array([ 7., 14.])
     """
     coefficients = np.asarray(coefficients, dtype=np.float64)
+    if not on_numpy(A):
+        return np.asarray(fill(kernel, A, B)) @ coefficients
     A, B = common_origin(kernel, A, B)
     result = np.zeros((len(A), *coefficients.shape[1:]))
     size = tile_size(A, B)

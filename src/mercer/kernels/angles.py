@@ -134,7 +134,7 @@ class Tanimoto(VectorKernel):
         return xp.where(union > 0, shared / xp.where(union > 0, union, xp.ones_like(union)), 1.0)
 
     def evaluate_diagonal(self, points: Points) -> Any:
-        return self.ones(points)
+        return self.constant(points)
 
     def prove(self) -> Proof:
         return derive(self, "it is a series (6.15, 6.18) of powers of f-weighted", Linear())

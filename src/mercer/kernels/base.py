@@ -238,6 +238,13 @@ class Kernel(Value):
         self.require_resolved()
         return RandomFeatures(self, count, seed)
 
+    def constant(self, points: Points, value: float = 1.0) -> Any:
+        """Return the diagonal of a kernel whose k(x, x) is the same for all x."""
+        if not isinstance(points, Vectors) or points.is_sparse:
+            return np.full(len(points), value)
+        array, device = points.array, array_api_compat.device(points.array)
+        return points.xp.full(len(points), value, dtype=array.dtype, device=device)
+
     def inner(self, child: Kernel, block: Block) -> Any:
         """Return the Gram matrix of a part of this kernel."""
         return child.evaluate(block.view(*self.sees(child)))
@@ -305,16 +312,6 @@ class VectorKernel(Kernel):
             for i in range(len(points))
         ]
         return array_api_compat.array_namespace(parts[0]).concat(parts)
-
-    def ones(self, points: Points) -> Any:
-        """Return the diagonal of a kernel with k(x, x) = 1."""
-        assert isinstance(points, Vectors)
-        if points.is_sparse:
-            return np.ones(len(points))
-        array = points.array
-        return points.xp.ones(
-            len(points), dtype=array.dtype, device=array_api_compat.device(array)
-        )
 
 
 def same_width(left: Points, right: Points) -> None:

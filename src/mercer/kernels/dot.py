@@ -227,7 +227,7 @@ class Constant(Kernel):
         return xp.full(block.shape, self.value, dtype=xp.float64, device=device)
 
     def evaluate_diagonal(self, points: Points) -> Any:
-        return np.full(len(points), self.value)
+        return self.constant(points, self.value)
 
     def prove(self) -> Proof:
         return proved(self, "it is f(x)f(z) with a constant f (6.14)")

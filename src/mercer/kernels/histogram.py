@@ -63,7 +63,7 @@ class Chi2(VectorKernel):
         return block.xp.exp(-self.distances(block) / self.bandwidth)
 
     def evaluate_diagonal(self, points: Points) -> Any:
-        return self.ones(points)
+        return self.constant(points)
 
     def distances(self, block: Block) -> Any:
         """Return the χ² distances of all pairs."""

@@ -82,7 +82,7 @@ class Shepard(VectorKernel):
         return block.xp.exp(-self.sensitivity * D ** (self.exponent / self.order))
 
     def evaluate_diagonal(self, points: Points) -> Any:
-        return self.ones(points)
+        return self.constant(points)
 
     def prove(self) -> Proof:
         r, p = self.order, self.exponent

@@ -73,7 +73,7 @@ class Stationary(VectorKernel):
             moved(points, self.scales, points.origin)
 
     def evaluate_diagonal(self, points: Points) -> Any:
-        return self.ones(points)
+        return self.constant(points)
 
     def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
         if not isinstance(self.bandwidth, str):

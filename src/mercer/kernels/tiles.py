@@ -31,7 +31,7 @@ SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger ti
 
 def fill(kernel: Kernel, A: Points, B: Points | None = None) -> Any:
     """Return the Gram matrix of admitted points, tile by tile."""
-    if not _on_numpy(A):
+    if not on_numpy(A):
         return _fill_elsewhere(kernel, A, B if B is not None else A)
     symmetric = B is None
     A, B = common_origin(kernel, A, B)
@@ -74,7 +74,7 @@ def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, 
     right = A if B is None else B
     if not (isinstance(A, Vectors) and isinstance(right, Vectors)):
         return A, right
-    if A.is_sparse or right.is_sparse:
+    if A.is_sparse or right.is_sparse or not (on_numpy(A) and on_numpy(right)):
         return A, right
     origin = np.mean(right.array, axis=0, dtype=np.float64)
     moved_right = right.around(origin)
@@ -132,7 +132,8 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
-def _on_numpy(points: Points) -> bool:
+def on_numpy(points: Points) -> bool:
+    """Tell whether points are evaluated by NumPy, in tiles."""
     return (
         not isinstance(points, Vectors)
         or points.is_sparse
