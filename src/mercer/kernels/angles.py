@@ -83,7 +83,8 @@ class ArcCosine(VectorKernel):
             return 0.0
         u, v = x / a, z / b
         angle = 2 * math.atan2(np.linalg.norm(u - v), np.linalg.norm(u + v))
-        return (a * b) ** self.order * float(_angular(np, angle, self.order)) / math.pi
+        J = _angular(angle, math.sin(angle), math.cos(angle), self.order)
+        return (a * b) ** self.order * J / math.pi
 
     def evaluate(self, block: Block) -> Any:
         xp = block.xp
@@ -91,10 +92,11 @@ class ArcCosine(VectorKernel):
         chord = xp.clip(squared_distances(units), 0.0, 4.0)
         # 2 atan2 keeps the digits of small angles that acos would lose.
         angle = 2 * xp.atan2(xp.sqrt(chord), xp.sqrt(4.0 - chord))
+        J = _angular(angle, 0.5 * xp.sqrt(chord * (4.0 - chord)), 1 - 0.5 * chord, self.order)
         a, b = norms(block)
         present = xp.astype((a > 0)[:, None] & (b > 0)[None, :], angle.dtype)
         lengths = (xp.sqrt(a)[:, None] * xp.sqrt(b)[None, :]) ** self.order
-        return _angular(xp, angle, self.order) * lengths * present / math.pi
+        return J * lengths * present / math.pi
 
     def evaluate_diagonal(self, points: Points) -> Any:
         squares = squared_norms(points)
@@ -140,9 +142,8 @@ class Tanimoto(VectorKernel):
         return derive(self, "it is a series (6.15, 6.18) of powers of f-weighted", Linear())
 
 
-def _angular(xp: Any, angle: Any, order: int) -> Any:
+def _angular(angle: Any, sin: Any, cos: Any, order: int) -> Any:
     """Return Jₙ(θ) of Cho & Saul."""
-    sin, cos = xp.sin(angle), xp.cos(angle)
     if order == 0:
         return math.pi - angle
     if order == 1:

@@ -23,6 +23,7 @@ __all__ = [
     "minkowski",
     "moved",
     "norms",
+    "outer",
     "rows",
     "squared_distances",
     "sum_over_dimensions",
@@ -119,6 +120,14 @@ class Block:
         """Return an uninitialized NumPy array of the block's shape."""
         return np.empty(self.shape) if self.scratch is None else self.scratch.take(self.shape)
 
+    def copy(self, values: Any) -> Any:
+        """Return a copy of a shared array, which may be written into."""
+        if not isinstance(values, np.ndarray) or values.shape != self.shape:
+            return values + 0.0
+        K = self.empty()
+        K[...] = values
+        return K
+
     def exp(self, values: Any, factor: float = 1.0) -> Any:
         """Return exp(factor · values), the step with which most kernels end."""
         if not isinstance(values, np.ndarray) or values.shape != self.shape:
@@ -160,7 +169,7 @@ def minkowski(block: Block, order: float, weights: tuple[float, ...] | None) -> 
     def compute() -> Any:
         xp, (A, B) = block.xp, rows(block)
         w = weights or (1.0,) * int(A.shape[1])
-        return sum_over_dimensions(A, B, lambda i, u: w[i] * xp.abs(u) ** order)
+        return sum_over_dimensions(block, A, B, lambda i, u: w[i] * xp.abs(u) ** order)
 
     return block.share(("minkowski", order, weights), compute)
 
@@ -234,7 +243,7 @@ def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Mov
 def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
     left, right = _sides(block)
     if not (left.is_sparse or right.is_sparse) and left.width <= FEW_DIMENSIONS:
-        return sum_over_dimensions(*rows(block, scales), lambda i, u: u * u)
+        return sum_over_dimensions(block, *rows(block, scales), _squared_in_place)
     origin = left.origin if left.origin is right.origin else None
     if origin is None and not (left.is_sparse or right.is_sparse):
         origin = block.xp.mean(right.array, axis=0)
@@ -244,6 +253,11 @@ def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
     D += A.squares[:, None]
     D += B.squares[None, :]
     return _mended(D, A, B, block.xp)
+
+
+def _squared_in_place(i: int, difference: Any) -> Any:
+    difference *= difference
+    return difference
 
 
 def _mended(D: Any, A: Moved, B: Moved, xp: Any) -> Any:
@@ -260,12 +274,25 @@ def _mended(D: Any, A: Moved, B: Moved, xp: Any) -> Any:
     return D
 
 
-def sum_over_dimensions(A: Any, B: Any, term: Callable[[int, Any], Any]) -> Any:
-    """Add up ``term(i, xᵢ − zᵢ)`` over the dimensions, for all pairs."""
-    total = term(0, A[:, 0][:, None] - B[:, 0][None, :])
+def sum_over_dimensions(block: Block, A: Any, B: Any, term: Callable[[int, Any], Any]) -> Any:
+    """Add up ``term(i, xᵢ − zᵢ)`` over the dimensions, for all pairs.
+
+    A term may overwrite the differences that it is given.
+    """
+    total = term(0, outer(block, "subtract", A[:, 0], B[:, 0]))
+    work = None
     for i in range(1, int(A.shape[1])):
-        total = total + term(i, A[:, i][:, None] - B[:, i][None, :])
+        work = outer(block, "subtract", A[:, i], B[:, i], work)
+        total += term(i, work)
     return total
+
+
+def outer(block: Block, operation: str, a: Any, b: Any, out: Any = None) -> Any:
+    """Return ``operation(aᵢ, bⱼ)`` for all pairs, with NumPy in `out` or scratch memory."""
+    if not isinstance(a, np.ndarray):
+        return getattr(block.xp, operation)(a[:, None], b[None, :])
+    out = block.empty() if out is None else out
+    return getattr(np, operation)(a[:, None], b[None, :], out=out)
 
 
 def _cityblock(block: Block, A: Any, B: Any) -> Any:
@@ -275,4 +302,4 @@ def _cityblock(block: Block, A: Any, B: Any) -> Any:
         return manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B))
     if isinstance(A, np.ndarray):
         return distance.cdist(A, B, "cityblock")
-    return sum_over_dimensions(A, B, lambda i, u: block.xp.abs(u))
+    return sum_over_dimensions(block, A, B, lambda i, u: block.xp.abs(u))

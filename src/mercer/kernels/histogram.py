@@ -16,6 +16,7 @@ from mercer.kernels.block import (
     Block,
     cityblock,
     norms,
+    outer,
     rows,
     squared_distances,
     sum_over_dimensions,
@@ -60,20 +61,14 @@ class Chi2(VectorKernel):
         return math.exp(-float(np.sum(terms)) / float(self.bandwidth))  # type: ignore[arg-type]
 
     def evaluate(self, block: Block) -> Any:
-        return block.xp.exp(-self.distances(block) / self.bandwidth)
+        return block.exp(self.distances(block), -1 / float(self.bandwidth))  # type: ignore[arg-type]
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.constant(points)
 
     def distances(self, block: Block) -> Any:
         """Return the χ² distances of all pairs."""
-        xp, (A, B) = block.xp, rows(block)
-
-        def term(i: int, difference: Any) -> Any:
-            total = A[:, i][:, None] + B[:, i][None, :]
-            return difference**2 / xp.where(total > 0, total, xp.ones_like(total))
-
-        return block.share("chi2", lambda: sum_over_dimensions(A, B, term))
+        return block.share("chi2", lambda: _chi2_distances(block, *rows(block)))
 
     def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
         if not isinstance(self.bandwidth, str):
@@ -144,6 +139,21 @@ class Brownian(VectorKernel):
 
     def prove(self) -> Proof:
         return proved(self, "it is the covariance of Lévy's Brownian motion, tied to the origin")
+
+
+def _chi2_distances(block: Block, A: Any, B: Any) -> Any:
+    """Return Σ (xᵢ − zᵢ)²/(xᵢ + zᵢ) of all pairs."""
+    totals = None
+    B_not_zero = B + np.finfo(np.float64).tiny  # 0/0 becomes 0; nothing else changes
+
+    def term(i: int, difference: Any) -> Any:
+        nonlocal totals
+        totals = outer(block, "add", A[:, i], B_not_zero[:, i], totals)
+        difference *= difference
+        difference /= totals
+        return difference
+
+    return sum_over_dimensions(block, A, B, term)
 
 
 def _totals(A: Any) -> Any:

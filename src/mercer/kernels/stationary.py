@@ -15,9 +15,7 @@ from mercer.kernels.block import (
     Block,
     cityblock,
     moved,
-    rows,
     squared_distances,
-    sum_over_dimensions,
 )
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
@@ -314,13 +312,17 @@ class Periodic(Stationary):
         return math.exp(-2 * float(np.sum(waves**2)))
 
     def evaluate(self, block: Block) -> Any:
-        xp, (A, B) = block.xp, rows(block)
-        scales = self.scales or (self.sigma,) * int(A.shape[1])
+        return block.exp(squared_distances(block.view(("circle", self), self._circle)), -0.5)
 
-        def term(i: int, u: Any) -> Any:
-            return (xp.sin(u * (math.pi / self.period)) / scales[i]) ** 2
+    def encode(self, points: Points) -> None:
+        points.view(("circle", self), self._circle)
 
-        return block.exp(sum_over_dimensions(A, B, term), -2.0)
+    def _circle(self, points: Points) -> Vectors:
+        """Return (cos 2πxᵢ/p, sin 2πxᵢ/p)/σᵢ, at distance 2|sin(π(xᵢ − zᵢ)/p)|/σᵢ."""
+        assert isinstance(points, Vectors)
+        xp, angle = points.xp, points.array * (2 * math.pi / self.period)
+        scales = xp.asarray(np.broadcast_to(self.widths, (points.width,)).copy())
+        return Vectors(xp.concat([xp.cos(angle) / scales, xp.sin(angle) / scales], axis=1))
 
     def prove(self) -> Proof:
         return proved(self, "it is a Gaussian (6.19) of points on circles (MacKay, 1998)")

@@ -1,0 +1,112 @@
+"""Laws: claims that every kernel, every solver and every machine has to keep.
+
+A law is a function of a case. It returns nothing if its claim holds, raises `AssertionError` with
+the numbers if it does not, and `Inapplicable` if it claims nothing about such a case (features of
+a kernel that has infinitely many). Nothing here needs a test framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Inapplicable", "Law", "agree", "apply", "apply_all", "identical", "patched", "refused"]
+
+Law = Callable[[Any], None]
+
+
+class Inapplicable(Exception):
+    """A law that claims nothing about a case; the message says why."""
+
+
+def apply(law: Law, case: Any) -> None:
+    """Hold one law against a case; whatever goes wrong is an `AssertionError` that names both."""
+    try:
+        law(case)
+    except Inapplicable:
+        raise
+    except AssertionError as error:
+        raise AssertionError(f"{law.__name__} does not hold for {case}: {error}") from error
+    except Exception as error:
+        raise AssertionError(
+            f"{law.__name__} does not hold for {case}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def apply_all(laws: dict[str, Law], case: Any) -> list[str]:
+    """Hold all laws against a case and return the names of those that say something about it."""
+    kept = []
+    for name, law in laws.items():
+        try:
+            apply(law, case)
+        except Inapplicable:
+            continue
+        kept.append(name)
+    return kept
+
+
+def agree(found: Any, expected: Any, what: str, tolerance: float, size: Any = None) -> None:
+    """Assert that two arrays are equal up to `tolerance` times `size`.
+
+    `size` is what rounding errors are relative to, by default the largest expected entry. NaN
+    agrees with nothing.
+    """
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape, f"{what}: shapes {found.shape} and {expected.shape}"
+    if size is None:
+        size = np.max(np.abs(expected), initial=0.0)
+    allowed = np.broadcast_to(np.asarray(size) * tolerance, found.shape)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+    bad = ~(off <= allowed)
+    if bad.any():
+        worst = np.unravel_index(np.argmax(np.where(bad, _excess(off, allowed), -1.0)), off.shape)
+        place = tuple(int(i) for i in worst)
+        raise AssertionError(
+            f"{what}: {found[place]!r} and {expected[place]!r} at {place} differ by "
+            f"{off[place]:.3g}, allowed are {allowed[place]:.3g}"
+        )
+
+
+def identical(found: Any, expected: Any, what: str) -> None:
+    """Assert that two arrays are equal to the last bit."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.dtype == expected.dtype, f"{what}: types {found.dtype} and {expected.dtype}"
+    assert found.shape == expected.shape, f"{what}: shapes {found.shape} and {expected.shape}"
+    if found.tobytes() != expected.tobytes():
+        off = np.max(np.abs(found.astype(np.float64) - expected.astype(np.float64)))
+        raise AssertionError(f"{what}: not the same bits, the largest difference is {off:.3g}")
+
+
+def refused(kind: type[Exception], action: Callable[[], Any], what: str) -> str:
+    """Assert that an action raises an error of this kind, and return its message."""
+    try:
+        action()
+    except kind as error:
+        return str(error)
+    except Exception as error:
+        raise AssertionError(
+            f"{what}: expected {kind.__name__}, found {type(error).__name__}: {error}"
+        ) from error
+    raise AssertionError(f"{what}: expected {kind.__name__}, but it was accepted")
+
+
+@contextmanager
+def patched(module: Any, **values: Any) -> Iterator[None]:
+    """Give names of a module other values for a while."""
+    before = {name: getattr(module, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(module, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(module, name, value)
+
+
+def _excess(off: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Return by how much each difference is too large, NaN being the worst."""
+    return np.where(np.isfinite(off), off / np.maximum(allowed, 1e-300), np.inf)
