@@ -51,7 +51,7 @@ class Points:
         part._views = {key: view[rows] for key, view in self._views.items()}
         return part
 
-    def view(self, key: Hashable, encode: Callable[[Points], Points]) -> Points:
+    def view(self, key: Hashable, encode: Callable[[Any], Points]) -> Points:
         """Return ``encode(self)``, remembered under `key` and sliced with these points."""
         if key in self._views:
             return self._views[key]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import Points, Vectors
+from mercer.domains import Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, dots, norms, rows, squared_distances
@@ -39,14 +39,14 @@ class Cosine(VectorKernel):
         a, b = _inverse_lengths(block)
         return dots(block) * a[:, None] * b[None, :]
 
-    def evaluate_diagonal(self, points: Points) -> Any:
-        return squared_norms(points) * _inverse_root(points.xp, squared_norms(points)) ** 2  # type: ignore[attr-defined]
+    def evaluate_diagonal(self, points: Vectors) -> Any:
+        return squared_norms(points) * _inverse_root(points.xp, squared_norms(points)) ** 2
 
     def prove(self) -> Proof:
         return derive(self, "it is f(x)·k·f(z) with f = 1/|x| (6.14), where k is", Linear())
 
-    def map_features(self, points: Points) -> FeatureMap:
-        return FeatureMap(points.width, _unit_rows)  # type: ignore[arg-type]
+    def map_features(self, points: Vectors) -> FeatureMap:
+        return FeatureMap(points.width, _unit_rows)
 
 
 @kernel
@@ -98,9 +98,9 @@ class ArcCosine(VectorKernel):
         lengths = (xp.sqrt(a)[:, None] * xp.sqrt(b)[None, :]) ** self.order
         return J * lengths * present / math.pi
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Vectors) -> Any:
         squares = squared_norms(points)
-        xp = points.xp  # type: ignore[attr-defined]
+        xp = points.xp
         height = (1.0, 1.0, 3.0)[self.order]
         return xp.where(squares > 0, height * squares**self.order, 0.0 * squares)
 
@@ -135,7 +135,7 @@ class Tanimoto(VectorKernel):
         xp = block.xp
         return xp.where(union > 0, shared / xp.where(union > 0, union, xp.ones_like(union)), 1.0)
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)
 
     def prove(self) -> Proof:
@@ -161,8 +161,7 @@ def _inverse_lengths(block: Block) -> tuple[Any, Any]:
     return _inverse_root(block.xp, a), _inverse_root(block.xp, b)
 
 
-def _unit_rows(points: Points) -> Any:
-    assert isinstance(points, Vectors)
+def _unit_rows(points: Vectors) -> Any:
     A, _ = rows(Block(points, points))
     factors = _inverse_root(points.xp, squared_norms(Vectors(A)))
     return scaled_rows(A, factors) if sparse.issparse(A) else A * factors[:, None]

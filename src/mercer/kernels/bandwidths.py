@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points, Vectors
+from mercer.domains import Vectors
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.block import Block
 from mercer.kernels.parameters import positive
@@ -46,7 +46,7 @@ def bandwidth(owner: Any, value: Any) -> Bandwidth:
 
 
 def resolved(
-    rule: str, points: Points, weights: np.ndarray | None, distances: Callable[[Block], Any]
+    rule: str, points: Any, weights: np.ndarray | None, distances: Callable[[Block], Any]
 ) -> float:
     """Return the number that a rule gives on these points.
 
@@ -55,7 +55,6 @@ def resolved(
     """
     w = np.ones(len(points)) if weights is None else weights
     if rule == "scale":
-        assert isinstance(points, Vectors)
         return _scale(points, w)
     if len(points) < 2:
         raise DomainError(

@@ -60,7 +60,7 @@ class Kernel(Value):
     heuristic: ClassVar[tuple[str, ...]] = ()
     precedence: ClassVar[int] = 9  # how tightly the repr binds: sums 1, products 2, powers 3
 
-    # ---- what the author of a kernel writes -------------------------------------------------
+    # ---- what the author of a kernel writes; points are those that its domain admits --------
 
     def pair(self, x: Any, z: Any) -> float:
         """Return k(x, z) by the textbook's formula, slowly: the oracle of all tests."""
@@ -77,7 +77,7 @@ class Kernel(Value):
                     K[j, i] = K[i, j]
         return K
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Any) -> Any:
         """Return k(x, x) of each point; by default one `pair` after the other."""
         return np.array([self.pair(x, x) for x in points.items()], dtype=np.float64)
 
@@ -85,20 +85,20 @@ class Kernel(Value):
         """Return the proof of this kernel's validity."""
         return unknown(self, "no rule speaks about it")
 
-    def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
+    def resolve_heuristics(self, points: Any, weights: np.ndarray | None) -> Self:
         """Return a copy in which this kernel's own heuristics are numbers."""
         return self
 
-    def encode(self, points: Points) -> None:
+    def encode(self, points: Any) -> None:
         """Make the encodings that `evaluate` will ask for, once for all points."""
         for child in self.children():
             child.encode(points.view(*self.sees(child)))
 
-    def sees(self, child: Kernel) -> tuple[Hashable, Callable[[Points], Points]]:
+    def sees(self, child: Kernel) -> tuple[Hashable, Callable[[Any], Points]]:
         """Return what a part of this kernel sees of the points: a key and the encoding."""
         return child.domain, child.domain.admit
 
-    def map_features(self, points: Points) -> FeatureMap | None:
+    def map_features(self, points: Any) -> FeatureMap | None:
         """Return a finite feature map whose columns are fixed by `points`, or None."""
         return None
 
@@ -305,7 +305,7 @@ class VectorKernel(Kernel):
     domain: ClassVar[Domain] = VECTORS
     threads: ClassVar[bool] = True
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Any) -> Any:
         """Return k(x, x), by default of one-by-one blocks."""
         parts = [
             self.evaluate(Block(points[i : i + 1], points[i : i + 1]))[0, :]

@@ -84,8 +84,8 @@ class Block:
         symmetric: bool = False,
         scratch: Scratch | None = None,
     ) -> None:
-        self.left = left
-        self.right = right
+        self.left: Any = left
+        self.right: Any = right
         self.symmetric = symmetric
         self.scratch = scratch
         self._shared: dict[Hashable, Any] = {}
@@ -105,7 +105,7 @@ class Block:
             self._shared[key] = compute()
         return self._shared[key]
 
-    def view(self, key: Hashable, encode: Callable[[Points], Points]) -> Block:
+    def view(self, key: Hashable, encode: Callable[[Any], Points]) -> Block:
         """Return the block of another encoding of the same items."""
 
         def encoded() -> Block:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import CATEGORIES, Categories, Domain, Points
+from mercer.domains import CATEGORIES, Categories, Domain
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap
@@ -43,18 +43,18 @@ class Categorical(Kernel):
         left, right = (_codes(side, codes) for side in (block.left, block.right))
         return np.asarray(left[:, None] == right[None, :], dtype=np.float64)
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Categories) -> Any:
         return self.constant(points)
 
     def prove(self) -> Proof:
         return proved(self, "equality is the inner product of indicator features (6.1)")
 
-    def map_features(self, points: Points) -> FeatureMap:
+    def map_features(self, points: Categories) -> FeatureMap:
         known: dict[Any, int] = {}
         _codes(points, known)
 
-        def indicators(new: Points) -> Any:
-            labels = new.labels  # type: ignore[attr-defined]
+        def indicators(new: Categories) -> Any:
+            labels = new.labels
             places = np.array([known.get(label, -1) for label in labels])
             found = np.flatnonzero(places >= 0)
             ones = np.ones(len(found))
@@ -63,7 +63,6 @@ class Categorical(Kernel):
         return FeatureMap(len(known), indicators)
 
 
-def _codes(points: Points, codes: dict[Any, int]) -> np.ndarray:
+def _codes(points: Categories, codes: dict[Any, int]) -> np.ndarray:
     """Number the labels, adding new ones to `codes`."""
-    assert isinstance(points, Categories)
     return np.array([codes.setdefault(label, len(codes)) for label in points.labels])

@@ -39,15 +39,14 @@ class Linear(VectorKernel):
     def evaluate(self, block: Block) -> Any:
         return block.copy(dots(block))
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Vectors) -> Any:
         return squared_norms(points)
 
     def prove(self) -> Proof:
         return proved(self, "xᵀz is an inner product (6.1)")
 
-    def map_features(self, points: Points) -> FeatureMap:
-        assert isinstance(points, Vectors)
-        return FeatureMap(points.width, lambda p: p.array)  # type: ignore[attr-defined]
+    def map_features(self, points: Vectors) -> FeatureMap:
+        return FeatureMap(points.width, lambda p: p.array)
 
 
 @kernel
@@ -89,7 +88,7 @@ class Polynomial(VectorKernel):
     def evaluate(self, block: Block) -> Any:
         return (self.scale * dots(block) + self.offset) ** self.degree
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Vectors) -> Any:
         return (self.scale * squared_norms(points) + self.offset) ** self.degree
 
     def prove(self) -> Proof:
@@ -103,17 +102,16 @@ class Polynomial(VectorKernel):
         reason = "it has a negative coefficient as a polynomial of xᵀz, against (6.15)"
         return refute(self, reason, ([[x], [-x]],))
 
-    def map_features(self, points: Points) -> FeatureMap | None:
-        assert isinstance(points, Vectors)
+    def map_features(self, points: Vectors) -> FeatureMap | None:
         if self.offset < 0 or self.scale < 0 or (points.is_sparse and self.degree > 1):
             return None
         width = points.width + (self.offset > 0)
         count = math.comb(width + self.degree - 1, self.degree)
         return FeatureMap(count, self._monomials)
 
-    def _monomials(self, points: Points) -> Any:
+    def _monomials(self, points: Vectors) -> Any:
         """Return each distinct monomial, weighted by the root of its multinomial coefficient."""
-        X = points.array * math.sqrt(self.scale)  # type: ignore[attr-defined]
+        X = points.array * math.sqrt(self.scale)
         if sparse.issparse(X):
             X = X.toarray()
         if self.offset > 0:
@@ -164,8 +162,7 @@ class QuadraticForm(VectorKernel):
         product = (A @ self._matrix_for(A)) @ B.T
         return product.toarray() if sparse.issparse(product) else product
 
-    def evaluate_diagonal(self, points: Points) -> Any:
-        assert isinstance(points, Vectors)
+    def evaluate_diagonal(self, points: Vectors) -> Any:
         A = points.array
         if points.is_sparse:
             return np.asarray(A.multiply(A @ self._matrix_for(A)).sum(axis=1)).ravel()
@@ -179,12 +176,12 @@ class QuadraticForm(VectorKernel):
         reason = f"its matrix has the negative eigenvalue {values[0]:.3g}, against (6.20)"
         return Proof(self, "refuted", reason, witness=witness)
 
-    def map_features(self, points: Points) -> FeatureMap | None:
+    def map_features(self, points: Vectors) -> FeatureMap | None:
         values, vectors = np.linalg.eigh(self.matrix)
         if self.proof().verdict != "proved":
             return None
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        return FeatureMap(len(values), lambda p: p.array @ root)  # type: ignore[attr-defined]
+        return FeatureMap(len(values), lambda p: p.array @ root)
 
     def _matrix_for(self, A: Any) -> Any:
         if A.shape[1] != len(self.matrix):
@@ -239,9 +236,8 @@ class Constant(Kernel):
         return np.zeros((count, width))
 
 
-def squared_norms(points: Points) -> Any:
+def squared_norms(points: Vectors) -> Any:
     """Return xᵀx of each point."""
-    assert isinstance(points, Vectors)
     if points.is_sparse:
         return np.asarray(points.array.multiply(points.array).sum(axis=1)).ravel()
     return points.xp.sum(points.array * points.array, axis=1)

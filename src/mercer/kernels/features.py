@@ -37,7 +37,7 @@ class FeatureMap:
     """
 
     count: int
-    transform: Callable[[Points], Any]
+    transform: Callable[[Any], Any]
     admit: Callable[[Any], Points] | None = None
 
     def __call__(self, A: Any) -> Any:

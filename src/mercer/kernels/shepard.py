@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.domains import Domain, Points, VectorDomain
+from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, minkowski, rows
@@ -81,7 +81,7 @@ class Shepard(VectorKernel):
         D = minkowski(block, self.order, self.attention)
         return block.xp.exp(-self.sensitivity * D ** (self.exponent / self.order))
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)
 
     def prove(self) -> Proof:

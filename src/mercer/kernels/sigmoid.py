@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mercer.domains import Points
+from mercer.domains import Vectors
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, dots
 from mercer.kernels.dot import Linear, squared_norms
@@ -47,8 +47,8 @@ class Sigmoid(VectorKernel):
     def evaluate(self, block: Block) -> Any:
         return block.xp.tanh(self.slope * dots(block) + self.offset)
 
-    def evaluate_diagonal(self, points: Points) -> Any:
-        xp = points.xp  # type: ignore[attr-defined]
+    def evaluate_diagonal(self, points: Vectors) -> Any:
+        xp = points.xp
         return xp.tanh(self.slope * squared_norms(points) + self.offset)
 
     def prove(self) -> Proof:

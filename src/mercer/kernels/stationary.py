@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import special
 
-from mercer.domains import Domain, Points, VectorDomain, Vectors
+from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.bandwidths import Bandwidth, bandwidth, resolved
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import (
@@ -66,14 +66,14 @@ class Stationary(VectorKernel):
         """Return the distances whose median is the bandwidth's heuristic."""
         return block.xp.sqrt(squared_distances(block))
 
-    def encode(self, points: Points) -> None:
+    def encode(self, points: Vectors) -> None:
         if isinstance(points, Vectors) and points.origin is not None:
             moved(points, self.scales, points.origin)
 
-    def evaluate_diagonal(self, points: Points) -> Any:
+    def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)
 
-    def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
+    def resolve_heuristics(self, points: Vectors, weights: np.ndarray | None) -> Self:
         if not isinstance(self.bandwidth, str):
             return self
         value = resolved(self.bandwidth, points, weights, self.distances)
@@ -314,12 +314,11 @@ class Periodic(Stationary):
     def evaluate(self, block: Block) -> Any:
         return block.exp(squared_distances(block.view(("circle", self), self._circle)), -0.5)
 
-    def encode(self, points: Points) -> None:
+    def encode(self, points: Vectors) -> None:
         points.view(("circle", self), self._circle)
 
-    def _circle(self, points: Points) -> Vectors:
+    def _circle(self, points: Vectors) -> Vectors:
         """Return (cos 2πxᵢ/p, sin 2πxᵢ/p)/σᵢ, at distance 2|sin(π(xᵢ − zᵢ)/p)|/σᵢ."""
-        assert isinstance(points, Vectors)
         xp, angle = points.xp, points.array * (2 * math.pi / self.period)
         scales = xp.asarray(np.broadcast_to(self.widths, (points.width,)).copy())
         return Vectors(xp.concat([xp.cos(angle) / scales, xp.sin(angle) / scales], axis=1))
