@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from mercer.domains.points import Points, nonempty
@@ -51,8 +52,8 @@ def _iterable(X: Any) -> bool:
 
 def _as_object_array(X: Any) -> np.ndarray:
     """Return a sliceable array of things without letting NumPy look inside them."""
-    if isinstance(X, np.ndarray) and X.ndim >= 1:
-        return X
+    if array_api_compat.is_array_api_obj(X) and X.ndim >= 1:
+        return np.asarray(X)
     if hasattr(X, "iloc"):  # a pandas Series keeps its values, not its index
         X = X.to_list()
     things = list(X)

@@ -134,11 +134,10 @@ def _blas() -> Any:
 
 def on_numpy(points: Points) -> bool:
     """Tell whether points are evaluated by NumPy, in tiles."""
-    return (
-        not isinstance(points, Vectors)
-        or points.is_sparse
-        or array_api_compat.is_numpy_array(points.array)
-    )
+    container = getattr(points, "array", getattr(points, "frame", None))
+    if not array_api_compat.is_array_api_obj(container):
+        return True
+    return array_api_compat.is_numpy_array(container)
 
 
 def _fill_elsewhere(kernel: Kernel, A: Points, B: Points) -> Any:

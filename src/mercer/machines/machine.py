@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from mercer.domains import GramRows, Points, Table, Vectors
-from mercer.errors import ValidityError, suggestion
+from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
 
 __all__ = ["Machine"]
@@ -88,9 +88,14 @@ class Machine(BaseEstimator):
         self._check_width(X, points, reset=True)
 
     def _check_width(self, X: Any, points: Points, reset: bool) -> None:
-        if isinstance(points, Vectors | Table | GramRows):
-            validate_data(self, X if hasattr(X, "shape") else np.asarray(X), reset=reset,
-                          skip_check_array=True)  # fmt: skip
+        """Let scikit-learn keep, or compare, the number and names of columns."""
+        if not isinstance(points, Vectors | Table | GramRows):
+            return
+        rows = X if hasattr(X, "shape") else np.asarray(X)
+        try:
+            validate_data(self, rows, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            raise DomainError(str(error)) from error
 
     def _require_valid(self, kernel: Kernel, indefinite: str) -> bool:
         """Check validity before work starts; return whether the spectrum will be repaired."""
