@@ -109,7 +109,7 @@ class Blocked:
         return self.fresh()
 
     def fresh(self) -> np.ndarray:
-        return np.asarray(fill(self.kernel, self.points), dtype=np.float64)
+        return np.asarray(fill(self.kernel, self.points, dtype=np.float64), dtype=np.float64)
 
 
 class LowRank:

@@ -206,7 +206,8 @@ class Kernel(Value):
         >>> Polynomial(2).features([[1.0, 2.0]]).round(3)
         array([[1.   , 2.828, 4.   ]])
         """
-        return self.feature_map(A)(A)
+        found = self.feature_map(A)(A)
+        return found.copy() if hasattr(found, "copy") else found  # never the user's own array
 
     def feature_map(self, A: Any) -> FeatureMap:
         """Return the map to explicit features, its columns fixed by the items of `A`.

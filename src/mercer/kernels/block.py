@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.spatial import distance
 
 from mercer.domains import Points, Vectors
+from mercer.errors import DomainError
 
 __all__ = [
     "Block",
@@ -191,6 +192,8 @@ def _scaled(points: Vectors, scales: tuple[float, ...] | None) -> Any:
         array = array.astype(np.float64, copy=False)  # products in double, always
     if scales is None:
         return array
+    if len(scales) != points.width:
+        raise DomainError(f"X has {points.width} columns, but there are {len(scales)} bandwidths")
     if sparse.issparse(array):
         return (array @ sparse.diags_array(1.0 / np.asarray(scales))).tocsr()
     xp = points.xp

@@ -74,6 +74,17 @@ class On(Kernel):
     def map_features(self, points: Points) -> FeatureMap | None:
         return self.inner_features(self.kernel, points)
 
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
+        if any(isinstance(column, str) for column in self.columns):
+            return None
+        places = np.concatenate([np.atleast_1d(np.arange(width)[c]) for c in self.columns])
+        inner = self.kernel.frequencies(rng, count, len(places))
+        if inner is None:
+            return None
+        scattered = np.zeros((count, width))
+        np.add.at(scattered, (slice(None), places), inner)  # a column may be named twice
+        return scattered
+
     def _select(self, points: Points) -> Points:
         table = COLUMNS.admit(points)
         assert isinstance(table, Table)

@@ -97,7 +97,7 @@ def check(k: Kernel, X: Any) -> Checkup:
         points = points[np.linspace(0, len(points) - 1, LARGEST).astype(int)]
     if len(points) < 1:
         raise DomainError("there is nothing to check")
-    K = np.asarray(fill(k, points, points), dtype=np.float64)
+    K = np.asarray(fill(k, points, points, np.float64), dtype=np.float64)
     values = np.linalg.eigvalsh((K + K.T) / 2)
     largest = float(np.abs(values).max())
     tolerance = len(K) * np.finfo(float).eps * largest

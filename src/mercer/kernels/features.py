@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import Points, Vectors
+from mercer.domains import VECTORS, Points, Table, Vectors
 from mercer.errors import DomainError, ValidityError
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class RandomFeatures:
     def __call__(self, A: Any) -> Any:
         points = self.kernel.admit(A)
         rng = np.random.default_rng(self.seed)
+        if isinstance(points, Table):
+            points = VECTORS.admit(points)
         if not isinstance(points, Vectors):
             raise DomainError("random features exist for kernels on rows of numbers")
         frequencies = self.kernel.frequencies(rng, self.count // 2, points.width)

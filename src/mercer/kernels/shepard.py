@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +54,11 @@ class Shepard(VectorKernel):
     order: float = 1.0
     exponent: float = 1.0
     attention: tuple[float, ...] | None = None
-    domain: ClassVar[Domain] = VectorDomain(dense_for="Shepard")
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        plain = self.attention is None and self.order in (1.0, 2.0)
+        return VectorDomain(dense_for="" if plain else "Shepard")
 
     def __post_init__(self) -> None:
         for name in ("sensitivity", "order", "exponent"):

@@ -29,13 +29,17 @@ TILE = 384  # small enough for a processor's cache, large enough to hide the cos
 SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
 
 
-def fill(kernel: Kernel, A: Points, B: Points | None = None) -> Any:
-    """Return the Gram matrix of admitted points, tile by tile."""
+def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) -> Any:
+    """Return the Gram matrix of admitted points, tile by tile.
+
+    Its type is that of the points, if they have one, unless `dtype` says otherwise; arithmetic
+    inside a tile is always in double precision.
+    """
     if not on_numpy(A):
         return _fill_elsewhere(kernel, A, B if B is not None else A)
     symmetric = B is None
     A, B = common_origin(kernel, A, B)
-    K = np.empty((len(A), len(B)), dtype=_dtype(A, B))
+    K = np.empty((len(A), len(B)), dtype=dtype or _dtype(A, B))
 
     def one(place: tuple[slice, slice]) -> None:
         i, j = place

@@ -21,6 +21,8 @@ Precision = Literal["auto", "mixed", "double"]
 
 # From this size on a single-precision factor with refinement is faster than a double one.
 MIXED_FROM = 1000
+# LAPACK's packed format counts its n(n + 1)/2 entries in 32 bits, and so does its caller's product.
+MIXED_UP_TO = 46_000
 # Refinement converges while condition · 6e-8 is well below 1.
 MIXED_CONDITION = 1e8
 # What a fit needs besides its large arrays: tiles, threads, small vectors.
@@ -173,7 +175,7 @@ def _precision(
         return "double"
     if request.precision != "auto":
         return request.precision
-    if order < MIXED_FROM:
+    if not MIXED_FROM <= order <= MIXED_UP_TO:
         return "double"
     if bound > MIXED_CONDITION:
         reasons.append(f"double, because the condition number may be {bound:.1e}")

@@ -104,7 +104,7 @@ def mmd(
     both = _together(kernel, X, Y)
     kernel = kernel.resolve(both)
     n, total = len(kernel.admit(X)), len(both)
-    K = np.asarray(fill(kernel, kernel.admit(both)), dtype=np.float64)
+    K = np.asarray(fill(kernel, kernel.admit(both), dtype=np.float64))
 
     def discrepancy(order: np.ndarray) -> float:
         signs = np.full(total, -1 / (total - n))
@@ -170,7 +170,7 @@ def _together(kernel: Kernel, X: Any, Y: Any) -> Points:
 
 def _centered(kernel: Kernel, X: Any) -> np.ndarray:
     """Return HKH with H = I − 11ᵀ/n."""
-    K = np.array(kernel(X), dtype=np.float64)
+    K = np.asarray(fill(kernel, kernel.admit(X), dtype=np.float64))
     K -= K.mean(axis=0)
     K -= K.mean(axis=1)[:, None]
     return K

@@ -71,7 +71,7 @@ def empirical_map(kernel: Kernel, X: Any, rank: int | None = None) -> EmpiricalM
     """
     kernel = kernel.resolve(X)
     points = kernel.admit(X)
-    values, vectors = np.linalg.eigh(np.asarray(fill(kernel, points), dtype=np.float64))
+    values, vectors = np.linalg.eigh(np.asarray(fill(kernel, points, dtype=np.float64)))
     rounding = len(values) * np.finfo(float).eps * float(np.abs(values).max())
     if values[0] < -rounding:
         raise ValidityError(

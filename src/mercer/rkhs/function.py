@@ -134,7 +134,7 @@ class Function:
         f∥ + f⊥ of the representer theorem.
         """
         onto = self.kernel.admit(points, "points")
-        values, vectors = np.linalg.eigh(np.asarray(fill(self.kernel, onto)))
+        values, vectors = np.linalg.eigh(np.asarray(fill(self.kernel, onto, dtype=np.float64)))
         # Directions that the points do not span, up to rounding, get no coefficient.
         kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)
         V = vectors[:, kept]

@@ -23,6 +23,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from mercer.kernels.tiles import in_threads, spans
+from mercer.plans.plan import MIXED_UP_TO
 from mercer.solvers.problem import Columns, Problem, Solver, State, relative, singular_message
 
 __all__ = ["Cholesky"]
@@ -119,6 +120,8 @@ def _mixed(state: Stored, R: np.ndarray, penalty: float) -> Columns:
     """Factor in single precision and refine the answer to double."""
     state.restore()
     n = len(state.array)
+    if n > MIXED_UP_TO:
+        return Columns(R, "stalled", f"LAPACK packs matrices up to order {MIXED_UP_TO} only")
     packed = _pack(state.array)
     _add_to_diagonal(packed, state.diagonal, penalty)
     factor, info = lapack.spftrf(n, packed.ravel(), transr="N", uplo="L", overwrite_a=1)

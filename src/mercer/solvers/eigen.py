@@ -26,7 +26,9 @@ class Decomposed(State):
         M = problem.gram.matrix()
         if self.roots is not None:
             M = self.roots[:, None] * M * self.roots
-        self.original, self.vectors = eigh(M, driver="evd", check_finite=False)
+        # The fast driver counts its workspace of 2n² numbers in 32 bits.
+        driver = "evd" if len(M) < 30_000 else "evr"
+        self.original, self.vectors = eigh(M, driver=driver, check_finite=False)
         self.values = repaired(self.original, indefinite)
         self.indefinite = indefinite
         self._product = M
