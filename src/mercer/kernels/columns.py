@@ -82,7 +82,8 @@ class On(Kernel):
         if inner is None:
             return None
         scattered = np.zeros((count, width))
-        np.add.at(scattered, (slice(None), places), inner)  # a column may be named twice
+        for place, frequency in zip(places, inner.T, strict=True):
+            scattered[:, place] += frequency  # a column may be named twice
         return scattered
 
     def _select(self, points: Points) -> Points:

@@ -21,7 +21,7 @@ Precision = Literal["auto", "mixed", "double"]
 
 # From this size on a single-precision factor with refinement is faster than a double one.
 MIXED_FROM = 1000
-# LAPACK's packed format counts its n(n + 1)/2 entries in 32 bits, and so does its caller's product.
+# LAPACK's packed format is addressed with n(n + 1), computed in 32 bits.
 MIXED_UP_TO = 46_000
 # Refinement converges while condition · 6e-8 is well below 1.
 MIXED_CONDITION = 1e8
