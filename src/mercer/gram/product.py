@@ -8,11 +8,11 @@ from mercer.domains import Points
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import (
     common_origin,
-    evaluate,
     fill,
     in_threads,
     on_numpy,
     spans,
+    tile,
     tile_size,
 )
 
@@ -44,7 +44,8 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
 
     def stripe(i: slice) -> None:
         for j in columns:
-            result[i] += evaluate(kernel, A, B, i, j) @ coefficients[j]
+            with tile(kernel, A, B, i, j) as T:
+                result[i] += T @ coefficients[j]
 
     in_threads(stripe, spans(len(A), size), kernel.threads)
     return result

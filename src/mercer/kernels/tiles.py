@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +44,10 @@ def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) 
 
     def one(place: tuple[slice, slice]) -> None:
         i, j = place
-        tile = evaluate(kernel, A, B, i, j, symmetric and i == j)
-        K[i, j] = tile
-        if symmetric and i != j:
-            K[j, i] = tile.T
+        with tile(kernel, A, B, i, j, symmetric and i == j) as T:
+            K[i, j] = T
+            if symmetric and i != j:
+                K[j, i] = T.T
 
     size = tile_size(A, B)
     places = [
@@ -59,18 +60,27 @@ def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) 
     return K
 
 
-def evaluate(
+@contextmanager
+def tile(
     kernel: Kernel, A: Points, B: Points, i: slice, j: slice, symmetric: bool = False
-) -> np.ndarray:
-    """Return one finite tile, good until this thread's next; a symmetric one is exactly so."""
+) -> Iterator[np.ndarray]:
+    """Lend one finite tile; a symmetric one is exactly symmetric.
+
+    It may lie in this thread's scratch memory, which is free again when the tile is returned. A
+    kernel that evaluates another kernel meanwhile gets memory of its own.
+    """
+    free = _thread.__dict__.setdefault("free", [])
+    scratch = free.pop() if free else Scratch(TILE * TILE)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-        tile = kernel.evaluate(Block(A[i], B[j], symmetric, _scratch()))
-        if not np.isfinite(np.sum(tile)):
-            _refuse(kernel, tile, i.start, j.start)
+        T = kernel.evaluate(Block(A[i], B[j], symmetric, scratch))
+        if not np.isfinite(np.sum(T)):
+            _refuse(kernel, T, i.start, j.start)
     if symmetric:
-        lower = np.tril_indices(len(tile), -1)
-        tile[lower] = tile.T[lower]
-    return tile
+        lower = np.tril_indices(len(T), -1)
+        T[lower] = T.T[lower]
+    yield T
+    scratch.reset()
+    free.append(scratch)
 
 
 def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, Points]:
@@ -116,14 +126,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _scratch() -> Scratch:
-    """Return this thread's scratch memory, all of it free."""
-    if not hasattr(_thread, "scratch"):
-        _thread.scratch = Scratch(TILE * TILE)
-    _thread.scratch.reset()
-    return _thread.scratch
 
 
 _thread = threading.local()
