@@ -162,6 +162,7 @@ def singular_message(penalty: float, order: int, largest: float) -> str:
     with_penalty = "without a penalty " if penalty == 0 else f"with penalty {penalty:.3g} "
     return (
         f"the Gram matrix {with_penalty}is singular to working precision: two items may be equal, "
-        "nearly so for this bandwidth, or there are more items than features; remove duplicates, "
-        f"use a smaller bandwidth, or a penalty of at least about {10 * smallest:.1g}"
+        "nearly so for this bandwidth, there may be more items than features, or the kernel is not "
+        "positive semi-definite; remove duplicates, use a smaller bandwidth, a penalty of at least "
+        f"about {10 * smallest:.1g}, or look at the kernel with mercer.kernels.check"
     )
