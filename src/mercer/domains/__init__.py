@@ -2,11 +2,11 @@
 
 from mercer.domains.categories import CATEGORIES, Categories
 from mercer.domains.columns import ANYTHING, COLUMNS, Anything, Columns
-from mercer.domains.gramrows import GRAM_ROWS, GramRows
+from mercer.domains.gramrows import GRAM_ROWS, GramRows, require_symmetric
 from mercer.domains.objects import Objects
 from mercer.domains.points import Domain, Points, join
 from mercer.domains.tables import Table, is_frame
-from mercer.domains.targets import admit_labels, admit_target, admit_weights
+from mercer.domains.targets import admit_labels, admit_target, admit_weights, weigh_classes
 from mercer.domains.vectors import VECTORS, VectorDomain, Vectors
 
 __all__ = [
@@ -30,4 +30,6 @@ __all__ = [
     "admit_weights",
     "is_frame",
     "join",
+    "require_symmetric",
+    "weigh_classes",
 ]

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import array_api_compat
 import numpy as np
+from scipy import sparse
 
 from mercer.domains.objects import Objects
 from mercer.domains.points import Domain, Points
@@ -58,7 +60,7 @@ CATEGORIES = CategoryDomain()
 
 
 def _admit_rows(X: Any, name: str) -> Points:
-    if isinstance(X, Vectors) and X.is_sparse:
+    if sparse.issparse(X) or (isinstance(X, Vectors) and X.is_sparse):
         raise DomainError(f"{name} is sparse, but Categorical compares whole rows; use .toarray()")
     if isinstance(X, Points):
         return X
@@ -68,8 +70,10 @@ def _admit_rows(X: Any, name: str) -> Points:
 def _label(item: Any, row: int, name: str) -> Any:
     if isinstance(item, dict):
         item = tuple(item.values())
-    elif isinstance(item, (np.ndarray, list)):
-        item = tuple(item.tolist() if isinstance(item, np.ndarray) else item)
+    elif array_api_compat.is_array_api_obj(item):
+        item = tuple(np.asarray(item).ravel().tolist())
+    elif isinstance(item, list):
+        item = tuple(item)
     if isinstance(item, tuple):
         values = tuple(_plain(value, row, name) for value in item)
         return values[0] if len(values) == 1 else values

@@ -12,7 +12,7 @@ from mercer.domains.points import Domain, Points
 from mercer.domains.vectors import VECTORS
 from mercer.errors import DomainError
 
-__all__ = ["GRAM_ROWS", "GramRows"]
+__all__ = ["GRAM_ROWS", "GramRows", "require_symmetric"]
 
 
 class GramRows(Points):
@@ -60,6 +60,18 @@ class GramDomain(Domain):
         matrix = np.asarray(points.array)
         square = matrix.shape[0] == matrix.shape[1]
         return GramRows(matrix, np.arange(len(matrix)) if square else None)
+
+
+def require_symmetric(matrix: np.ndarray) -> None:
+    """Refuse a square matrix that is not symmetric up to rounding."""
+    if matrix.shape[0] != matrix.shape[1]:
+        return
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * float(np.abs(matrix).max())):
+        i, j = np.unravel_index(np.argmax(np.abs(matrix - matrix.T)), matrix.shape)
+        raise DomainError(
+            f"a Gram matrix must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are "
+            f"{matrix[i, j]:.6g} and {matrix[j, i]:.6g}"
+        )
 
 
 GRAM_ROWS = GramDomain()

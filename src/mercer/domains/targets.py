@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.errors import DomainError, DomainTypeError
 
-__all__ = ["admit_labels", "admit_target", "admit_weights"]
+__all__ = ["admit_labels", "admit_target", "admit_weights", "weigh_classes"]
 
 
 def admit_target(y: Any, count: int) -> np.ndarray:
@@ -49,7 +49,7 @@ def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         raise DomainTypeError(f"y mixes labels that cannot be ordered: {error}") from error
     if len(classes) < 2:
         raise DomainError(
-            f"y has only 1 class, {classes[0]!r}; a classifier needs at least two classes"
+            f"y has only 1 class, {classes.tolist()[0]!r}; a classifier needs at least two classes"
         )
     return codes, classes
 
@@ -73,6 +73,31 @@ def admit_weights(weights: Any, count: int) -> np.ndarray | None:
     if not w.any():
         raise DomainError("all sample weights are zero, so there is nothing to learn from")
     return w
+
+
+def weigh_classes(
+    rule: Any, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray | None:
+    """Return sample weights times class weights: a dict by label, "balanced", or None.
+
+    "balanced" gives all classes the same total, counting an item by its weight.
+    """
+    if rule is None:
+        return weights
+    w = np.ones(len(codes)) if weights is None else weights
+    if isinstance(rule, str):
+        if rule != "balanced":
+            raise DomainError(f"class_weight must be a dict, 'balanced' or None, found {rule!r}")
+        totals = np.bincount(codes, w, minlength=len(classes))
+        share = np.divide(
+            w.sum() / len(classes), totals, where=totals > 0, out=np.zeros_like(totals)
+        )
+        return w * share[codes]
+    unknown = [label for label in rule if label not in classes.tolist()]
+    if unknown:
+        raise DomainError(f"class_weight names {unknown[0]!r}, which is not among the labels")
+    share = np.array([float(rule.get(label, 1.0)) for label in classes.tolist()])
+    return admit_weights(w * share[codes], len(codes))
 
 
 def _column(y: Any, count: int) -> np.ndarray:

@@ -50,7 +50,12 @@ class Vectors(Points):
         return array_api_compat.array_namespace(self.array) if not self.is_sparse else np
 
     def take(self, rows: Any) -> Vectors:
-        return Vectors(self.array[rows], self.names, self.origin)
+        if isinstance(rows, slice) and not self.is_sparse:
+            return Vectors(self.array[rows, :], self.names, self.origin)
+        if self.is_sparse or isinstance(self.array, np.ndarray):
+            return Vectors(self.array[rows], self.names, self.origin)
+        chosen = self.xp.asarray(rows, device=array_api_compat.device(self.array))
+        return Vectors(self.xp.take(self.array, chosen, axis=0), self.names, self.origin)
 
     def around(self, origin: Any) -> Vectors:
         """Return the same vectors with another origin."""
@@ -63,7 +68,7 @@ class Vectors(Points):
 
     def items(self) -> Iterator[Any]:
         if self.is_sparse:
-            return (row.toarray()[0] for row in self.array)
+            return (self.array[[i]].toarray()[0] for i in range(len(self)))
         return (self.array[i, :] for i in range(len(self)))
 
 
@@ -116,7 +121,7 @@ class VectorDomain(Domain):
             )
         if self.nonnegative:
             values = points.array.data if points.is_sparse else points.array
-            if (values < 0).any():
+            if bool(points.xp.any(values < 0)):
                 where = "" if points.is_sparse else _where(points, points.array < 0)
                 raise DomainError(
                     f"Negative values in data: {name} is negative{where}, but the kernel is "

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import GramRows, Points
+from mercer.domains import GramRows, Points, require_symmetric
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product
 from mercer.kernels import Kernel
@@ -58,7 +58,7 @@ class Dense:
 
     def __init__(self, array: np.ndarray, owned: bool = False) -> None:
         self.array = np.asarray(array, dtype=np.float64)
-        self.owned = owned or self.array is not array
+        self.owned = owned or not np.may_share_memory(self.array, array)
         if self.array.ndim != 2 or self.array.shape[0] != self.array.shape[1]:
             raise DomainError(f"a Gram matrix must be square, found shape {self.array.shape}")
 
@@ -173,4 +173,7 @@ def _square(points: GramRows) -> np.ndarray:
             f"Precomputed matrix must be a square matrix. Input is a {matrix.shape[0]}x"
             f"{matrix.shape[1]} matrix."
         )
-    return matrix[:, points.places] if len(matrix) != matrix.shape[1] else matrix
+    if not np.array_equal(points.places, np.arange(matrix.shape[1])):
+        matrix = matrix[:, points.places]
+    require_symmetric(matrix)
+    return matrix

@@ -106,8 +106,8 @@ class Sum(Binary):
         two = self.right.frequencies(rng, count, width)
         if one is None or two is None:
             return None
-        heights = [height(part, width) for part in (self.left, self.right)]
-        from_left = rng.random(count) < heights[0] / sum(heights)
+        left, right = (height(part, width) for part in (self.left, self.right))
+        from_left = rng.random(count) * (left + right) < left
         return np.where(from_left[:, None], one, two)
 
 
@@ -265,6 +265,15 @@ class Power(Unary):
 
         return FeatureMap(inner.count**self.exponent, ordered)
 
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
+        total = np.zeros((count, width))
+        for _ in range(self.exponent):
+            drawn = self.kernel.frequencies(rng, count, width)
+            if drawn is None:
+                return None
+            total += drawn
+        return total
+
 
 @kernel
 class Exp(Unary):
@@ -332,7 +341,7 @@ def exp(k: Kernel) -> Kernel:
     >>> exp(Linear()).pair([0.0], [1.0])
     1.0
     """
-    return Exp(k)
+    return Exp(need_kernel(k))
 
 
 def polynomial(k: Kernel, coefficients: Any) -> Kernel:
@@ -344,7 +353,7 @@ def polynomial(k: Kernel, coefficients: Any) -> Kernel:
     >>> polynomial(Linear(), [1.0, 0.0, 2.0]).pair([1.0], [3.0])
     19.0
     """
-    return PolynomialOf(k, coefficients)
+    return PolynomialOf(need_kernel(k), coefficients)
 
 
 def add(left: Any, right: Any) -> Kernel:
@@ -367,6 +376,13 @@ def operand(value: Any) -> bool:
     """Tell whether a value may stand in the algebra."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return number or isinstance(value, Kernel)
+
+
+def need_kernel(value: Any) -> Kernel:
+    """Return a kernel, refusing anything else."""
+    if not isinstance(value, Kernel):
+        raise ValidityError(f"the algebra is about kernels, found {value!r}; see also named(...)")
+    return value
 
 
 def joined(whole: Kernel) -> Domain:

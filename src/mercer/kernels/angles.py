@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import array_api_compat
 import numpy as np
 from scipy import sparse
 
 from mercer.domains import Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import Block, dots, norms, rows, squared_distances
+from mercer.kernels.block import Block, dots, rows, squared_distances
 from mercer.kernels.dot import Linear, squared_norms
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.proof import Proof, derive, proved
@@ -32,21 +33,21 @@ class Cosine(VectorKernel):
     """
 
     def pair(self, x: Any, z: Any) -> float:
-        lengths = float(np.linalg.norm(x) * np.linalg.norm(z))
-        return Linear().pair(x, z) / lengths if lengths else 0.0
+        return float(_direction(x)[0] @ _direction(z)[0])
 
     def evaluate(self, block: Block) -> Any:
-        a, b = _inverse_lengths(block)
-        return dots(block) * a[:, None] * b[None, :]
+        units, _, _ = _directions(block)
+        return units.copy(dots(units))
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
-        return squared_norms(points) * _inverse_root(points.xp, squared_norms(points)) ** 2
+        _, lengths = _unit_rows(points)
+        return points.xp.where(lengths > 0, self.constant(points), 0.0 * lengths)
 
     def prove(self) -> Proof:
         return derive(self, "it is f(x)·k·f(z) with f = 1/|x| (6.14), where k is", Linear())
 
     def map_features(self, points: Vectors) -> FeatureMap:
-        return FeatureMap(points.width, _unit_rows)
+        return FeatureMap(points.width, lambda p: _unit_rows(p)[0])
 
 
 @kernel
@@ -77,32 +78,28 @@ class ArcCosine(VectorKernel):
         self._normalize("order", int(self.order))
 
     def pair(self, x: Any, z: Any) -> float:
-        x, z = np.asarray(x, float), np.asarray(z, float)
-        a, b = float(np.linalg.norm(x)), float(np.linalg.norm(z))
+        (u, a), (v, b) = _direction(x), _direction(z)
         if a == 0.0 or b == 0.0:
             return 0.0
-        u, v = x / a, z / b
         angle = 2 * math.atan2(np.linalg.norm(u - v), np.linalg.norm(u + v))
         J = _angular(angle, math.sin(angle), math.cos(angle), self.order)
         return (a * b) ** self.order * J / math.pi
 
     def evaluate(self, block: Block) -> Any:
         xp = block.xp
-        units = Block(Vectors(_unit_rows(block.left)), Vectors(_unit_rows(block.right)))
+        units, a, b = _directions(block)
         chord = xp.clip(squared_distances(units), 0.0, 4.0)
         # 2 atan2 keeps the digits of small angles that acos would lose.
         angle = 2 * xp.atan2(xp.sqrt(chord), xp.sqrt(4.0 - chord))
         J = _angular(angle, 0.5 * xp.sqrt(chord * (4.0 - chord)), 1 - 0.5 * chord, self.order)
-        a, b = norms(block)
-        present = xp.astype((a > 0)[:, None] & (b > 0)[None, :], angle.dtype)
-        lengths = (xp.sqrt(a)[:, None] * xp.sqrt(b)[None, :]) ** self.order
-        return J * lengths * present / math.pi
+        lengths = a[:, None] * b[None, :]
+        present = (a > 0)[:, None] & (b > 0)[None, :]
+        return xp.where(present, J * lengths**self.order / math.pi, 0.0 * J)
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
-        squares = squared_norms(points)
-        xp = points.xp
+        _, lengths = _unit_rows(points)
         height = (1.0, 1.0, 3.0)[self.order]
-        return xp.where(squares > 0, height * squares**self.order, 0.0 * squares)
+        return points.xp.where(lengths > 0, height * lengths ** (2 * self.order), 0.0 * lengths)
 
     def prove(self) -> Proof:
         rule = "it is the expected product φ(wᵀx)φ(wᵀz) of random features (Cho & Saul, 2009)"
@@ -124,16 +121,17 @@ class Tanimoto(VectorKernel):
     """
 
     def pair(self, x: Any, z: Any) -> float:
-        shared = Linear().pair(x, z)
-        union = Linear().pair(x, x) + Linear().pair(z, z) - shared
-        return shared / union if union else 1.0
+        (u, a), (v, b) = _direction(x), _direction(z)
+        if a == 0.0 or b == 0.0:
+            return 1.0 if a == b else 0.0
+        return float(u @ v / (a / b + b / a - u @ v))
 
     def evaluate(self, block: Block) -> Any:
-        a, b = norms(block)
-        shared = dots(block)
-        union = a[:, None] + b[None, :] - shared
-        xp = block.xp
-        return xp.where(union > 0, shared / xp.where(union > 0, union, xp.ones_like(union)), 1.0)
+        # With |x| = a, |z| = b and the cosine c it is c/(a/b + b/a − c), which never underflows.
+        xp, (units, a, b) = block.xp, _directions(block)
+        cosines, ratio = dots(units), a[:, None] / b[None, :]
+        both = (a == 0)[:, None] & (b == 0)[None, :]
+        return xp.where(both, 1.0 + 0.0 * cosines, cosines / (ratio + 1 / ratio - cosines))
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)
@@ -151,17 +149,41 @@ def _angular(angle: Any, sin: Any, cos: Any, order: int) -> Any:
     return 3 * sin * cos + (math.pi - angle) * (1 + 2 * cos**2)
 
 
-def _inverse_root(xp: Any, squares: Any) -> Any:
-    """Return 1/√s, and 0 where s is 0."""
-    return xp.where(squares > 0, 1 / xp.sqrt(xp.where(squares > 0, squares, squares + 1)), 0.0)
+def _direction(x: Any) -> tuple[np.ndarray, float]:
+    """Return x/|x| and |x|, also where the square of |x| is not a number."""
+    x = np.asarray(x, float)
+    largest = float(np.abs(x).max(initial=0.0))
+    if largest == 0.0:
+        return x, 0.0
+    length = float(np.linalg.norm(x / largest))
+    return x / largest / length, length * largest
 
 
-def _inverse_lengths(block: Block) -> tuple[Any, Any]:
-    a, b = norms(block)
-    return _inverse_root(block.xp, a), _inverse_root(block.xp, b)
+def _directions(block: Block) -> tuple[Block, Any, Any]:
+    """Return the block of unit vectors, and the lengths of both sides."""
+
+    def compute() -> tuple[Block, Any, Any]:
+        (U, a), (V, b) = _unit_rows(block.left), _unit_rows(block.right)
+        return Block(Vectors(U), Vectors(V), block.symmetric, block.scratch), a, b
+
+    return block.share("directions", compute)
 
 
-def _unit_rows(points: Vectors) -> Any:
-    A, _ = rows(Block(points, points))
-    factors = _inverse_root(points.xp, squared_norms(Vectors(A)))
-    return scaled_rows(A, factors) if sparse.issparse(A) else A * factors[:, None]
+def _unit_rows(points: Vectors) -> tuple[Any, Any]:
+    """Return the rows divided by their lengths, and the lengths; zero rows stay zero."""
+    xp, (A, _) = points.xp, rows(Block(points, points))
+    largest = _largest(A)
+    safe = xp.where(largest > 0, largest, xp.ones_like(largest))
+    A = scaled_rows(A, 1 / safe) if sparse.issparse(A) else A / safe[:, None]
+    length = xp.sqrt(squared_norms(Vectors(A)))
+    safe_length = xp.where(length > 0, length, xp.ones_like(length))
+    A = scaled_rows(A, 1 / safe_length) if sparse.issparse(A) else A / safe_length[:, None]
+    return A, length * largest
+
+
+def _largest(A: Any) -> Any:
+    """Return the largest magnitude of each row."""
+    if sparse.issparse(A):
+        return abs(A).max(axis=1).toarray().ravel()
+    xp = array_api_compat.array_namespace(A)
+    return xp.max(xp.abs(A), axis=1)

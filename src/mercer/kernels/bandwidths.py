@@ -66,6 +66,9 @@ def resolved(
         points, w = points[np.sort(chosen)], w[np.sort(chosen)]
     pairs = np.triu_indices(len(points), 1)
     between = np.asarray(distances(Block(points, points)))[pairs]
+    if weights is None:
+        between = between[between > 0]
+        return float(np.median(between)) if len(between) else 1.0
     return _median(between, (w[:, None] * w)[pairs])
 
 

@@ -27,7 +27,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap, RandomFeatures
 from mercer.kernels.proof import Proof, unknown
-from mercer.kernels.tiles import fill
+from mercer.kernels.tiles import diagonal, fill, on_numpy
 from mercer.kernels.value import Value
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Kernel(Value):
         array([ 5., 25.])
         """
         self.require_resolved()
-        return self.evaluate_diagonal(self.admit(A))
+        return diagonal(self, self.admit(A))
 
     def admit(self, X: Any, name: str = "X") -> Points:
         """Validate and encode the user's objects for this kernel."""
@@ -216,13 +216,14 @@ class Kernel(Value):
         (an unseen category) is left out, which changes no similarity to the items of `A`.
         """
         self.require_resolved()
-        found = self.map_features(self.admit(A))
+        points = self.admit(A)
+        found = self.map_features(points)
         if found is None:
             raise ValidityError(
                 f"{self!r} has no finite feature map; "
                 "use random_features, or rkhs.empirical_map for features on given points"
             )
-        return dataclasses.replace(found, admit=self.admit)
+        return dataclasses.replace(found, admit=self.admit, reference=points)
 
     def random_features(self, count: int, seed: int = 0) -> Callable[[Any], Any]:
         """Return a map to `count` random features whose inner products approximate a
@@ -248,11 +249,11 @@ class Kernel(Value):
 
     def inner(self, child: Kernel, block: Block) -> Any:
         """Return the Gram matrix of a part of this kernel."""
-        return child.evaluate(block.view(*self.sees(child)))
+        return adopted(child.evaluate(block.view(*self.sees(child))), block.left)
 
     def inner_diagonal(self, child: Kernel, points: Points) -> Any:
         """Return the diagonal of a part of this kernel."""
-        return child.evaluate_diagonal(points.view(*self.sees(child)))
+        return adopted(child.evaluate_diagonal(points.view(*self.sees(child))), points)
 
     def inner_features(self, child: Kernel, points: Points) -> FeatureMap | None:
         """Return the feature map of a part of this kernel, on the points of the whole."""
@@ -306,6 +307,18 @@ class VectorKernel(Kernel):
     domain: ClassVar[Domain] = VECTORS
     threads: ClassVar[bool] = True
 
+    @property
+    def width(self) -> int | None:
+        """Number of columns that the parameters are made for, None for any."""
+        return None
+
+    def encode(self, points: Any) -> None:
+        """Refuse rows of another width than that of the parameters."""
+        if self.width is not None and points.width != self.width:
+            raise DomainError(
+                f"X has {points.width} columns, but {self!r} is made for {self.width}"
+            )
+
     def evaluate_diagonal(self, points: Any) -> Any:
         """Return k(x, x), by default of one-by-one blocks."""
         parts = [
@@ -315,10 +328,28 @@ class VectorKernel(Kernel):
         return array_api_compat.array_namespace(parts[0]).concat(parts)
 
 
+def adopted(values: Any, points: Points) -> Any:
+    """Return what a part computed with NumPy as an array of the library that holds the points."""
+    if not isinstance(values, np.ndarray) or on_numpy(points):
+        return values
+    array: Any = getattr(points, "array", getattr(points, "frame", None))
+    xp = array_api_compat.array_namespace(array)
+    return xp.asarray(values, dtype=array.dtype, device=array_api_compat.device(array))
+
+
 def same_width(left: Points, right: Points) -> None:
-    """Refuse to compare rows of different length."""
+    """Refuse to compare rows of different length, or of differently named columns."""
     if left.width is not None and right.width is not None and left.width != right.width:
         raise DomainError(
             f"the items to compare have {left.width} and {right.width} columns; they must have "
             "the same number"
+        )
+    names, others = (getattr(points, "names", None) for points in (left, right))
+    if names is not None and others is not None and names != others:
+        place = next(
+            i for i, pair in enumerate(zip(names, others, strict=True)) if len({*pair}) > 1
+        )
+        raise DomainError(
+            f"the items to compare have different columns: {names[place]!r} and "
+            f"{others[place]!r} at place {place}"
         )

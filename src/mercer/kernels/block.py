@@ -15,7 +15,6 @@ from scipy import sparse
 from scipy.spatial import distance
 
 from mercer.domains import Points, Vectors
-from mercer.errors import DomainError
 
 __all__ = [
     "Block",
@@ -159,7 +158,7 @@ def squared_distances(block: Block, scales: tuple[float, ...] | None = None) -> 
 
 def cityblock(block: Block, scales: tuple[float, ...] | None = None) -> Any:
     """Return all Σ|xᵢ − zᵢ| of a block."""
-    return block.share(("cityblock", scales), lambda: _cityblock(block, *rows(block, scales)))
+    return block.share(("cityblock", scales), lambda: _cityblock(block, scales))
 
 
 def minkowski(block: Block, order: float, weights: tuple[float, ...] | None) -> Any:
@@ -192,8 +191,6 @@ def _scaled(points: Vectors, scales: tuple[float, ...] | None) -> Any:
         array = array.astype(np.float64, copy=False)  # products in double, always
     if scales is None:
         return array
-    if len(scales) != points.width:
-        raise DomainError(f"X has {points.width} columns, but there are {len(scales)} bandwidths")
     if sparse.issparse(array):
         return (array @ sparse.diags_array(1.0 / np.asarray(scales))).tocsr()
     xp = points.xp
@@ -243,14 +240,19 @@ def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Mov
     return prepared
 
 
-def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
+def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[Moved, Moved]:
+    """Return both sides seen from one origin, and only then scaled: that loses no digits."""
     left, right = _sides(block)
-    if not (left.is_sparse or right.is_sparse) and left.width <= FEW_DIMENSIONS:
-        return sum_over_dimensions(block, *rows(block, scales), _squared_in_place)
     origin = left.origin if left.origin is right.origin else None
-    if origin is None and not (left.is_sparse or right.is_sparse):
+    if origin is None and not left.is_sparse:
         origin = block.xp.mean(right.array, axis=0)
-    A, B = moved(left, scales, origin), moved(right, scales, origin)
+    return moved(left, scales, origin), moved(right, scales, origin)
+
+
+def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
+    A, B = _near_origin(block, scales)
+    if not sparse.issparse(A.array) and A.array.shape[1] <= FEW_DIMENSIONS:
+        return sum_over_dimensions(block, A.array, B.array, _squared_in_place)
     D = _product(block, A.array, B.array)
     D *= -2.0  # the expanded square (6.24)
     D += A.squares[:, None]
@@ -272,8 +274,11 @@ def _mended(D: Any, A: Moved, B: Moved, xp: Any) -> Any:
     i, j = xp.nonzero(near)
     if sparse.issparse(A.array):
         D[i, j] = _squares(A.array[i] - B.array[j])
-    else:
+    elif isinstance(D, np.ndarray) or array_api_compat.is_torch_array(D):
         D[i, j] = _squares(xp.take(A.array, i, axis=0) - xp.take(B.array, j, axis=0))
+    else:  # the standard has no assignment to scattered entries
+        direct = (A.array[:, k][:, None] - B.array[:, k][None, :] for k in range(A.array.shape[1]))
+        D = xp.where(near, sum(u * u for u in direct), D)
     return D
 
 
@@ -298,8 +303,9 @@ def outer(block: Block, operation: str, a: Any, b: Any, out: Any = None) -> Any:
     return getattr(np, operation)(a[:, None], b[None, :], out=out)
 
 
-def _cityblock(block: Block, A: Any, B: Any) -> Any:
-    if sparse.issparse(A) or sparse.issparse(B):
+def _cityblock(block: Block, scales: tuple[float, ...] | None) -> Any:
+    A, B = (side.array for side in _near_origin(block, scales))
+    if sparse.issparse(A):
         from sklearn.metrics.pairwise import manhattan_distances
 
         return manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B))

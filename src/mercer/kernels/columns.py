@@ -43,7 +43,10 @@ class On(Kernel):
         for column in self.columns:
             if isinstance(column, bool) or not isinstance(column, int | str | slice | np.integer):
                 raise ValidityError(f"a column is an index, a slice or a name, found {column!r}")
-        clean = (int(c) if isinstance(c, np.integer) else c for c in self.columns)
+        clean = (
+            c if isinstance(c, slice) else str(c) if isinstance(c, str) else int(c)
+            for c in self.columns
+        )
         self._normalize("columns", tuple(clean))
 
     @property

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer.domains import ANYTHING, Domain, Points, Vectors
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels.algebra import Composite
+from mercer.kernels.algebra import Composite, need_kernel
 from mercer.kernels.bandwidths import Bandwidth, resolved
-from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.base import Kernel, adopted, kernel
 from mercer.kernels.block import Block
+from mercer.kernels.dot import Linear
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, derive, proved
+from mercer.kernels.value import Value
 
 __all__ = [
     "AssumePSD",
+    "Basis",
     "GaussianOver",
     "Normalize",
     "Pullback",
@@ -61,12 +64,13 @@ class Rescale(Composite):
 
     def evaluate(self, block: Block) -> Any:
         factors = block.view(("factors", self.function), self._factors)
-        left, right = _column(factors.left), _column(factors.right)
+        left = adopted(_column(factors.left), block.left)
+        right = adopted(_column(factors.right), block.right)
         return self.inner(self.kernel, block) * left[:, None] * right[None, :]
 
     def evaluate_diagonal(self, points: Points) -> Any:
         f = _column(points.view(("factors", self.function), self._factors))
-        return self.inner_diagonal(self.kernel, points) * f**2
+        return self.inner_diagonal(self.kernel, points) * adopted(f, points) ** 2
 
     def prove(self) -> Proof:
         return derive(self, "it is f(x)·k·f(z) (6.14) of", self.kernel)
@@ -85,13 +89,32 @@ class Rescale(Composite):
     def _factors(self, points: Points) -> Points:
         values = np.empty((len(points), 1))
         for i, x in enumerate(points.items()):
-            values[i, 0] = float(self.function(x))
+            try:
+                values[i, 0] = float(self.function(x))
+            except OverflowError:
+                values[i, 0] = math.inf
             if not math.isfinite(values[i, 0]):
                 raise ValidityError(
                     f"f of rescale({self.kernel!r}, f) is {values[i, 0]} for item {i}; it must "
                     "return finite numbers (6.14)"
                 )
         return Vectors(values)
+
+
+class Basis(Value):
+    """The vector (φ₁(x), …, φ_M(x)) of the values of some functions."""
+
+    def __init__(self, functions: Sequence[Callable[[Any], float]]) -> None:
+        functions = tuple(functions)
+        if not functions or not all(map(callable, functions)):
+            raise ValidityError("from_basis needs a sequence of functions of one thing")
+        self.functions = functions
+
+    def parameters(self) -> dict[str, Any]:
+        return {"functions": self.functions}
+
+    def __call__(self, x: Any) -> np.ndarray:
+        return np.array([float(np.squeeze(f(x))) for f in self.functions])
 
 
 @kernel
@@ -107,6 +130,8 @@ class Pullback(Kernel):
         _require_callable(self.map, "phi")
 
     def __repr__(self) -> str:
+        if isinstance(self.map, Basis) and self.kernel == Linear():
+            return f"from_basis([{', '.join(map(_name, self.map.functions))}])"
         ending = ", batched=True" if self.batched else ""
         return f"pullback({self.kernel!r}, {_name(self.map)}{ending})"
 
@@ -150,7 +175,12 @@ class Normalize(Composite):
         return f"normalize({self.kernel!r})"
 
     def pair(self, x: Any, z: Any) -> float:
-        lengths = math.sqrt(self.kernel.pair(x, x)) * math.sqrt(self.kernel.pair(z, z))
+        squares = self.kernel.pair(x, x), self.kernel.pair(z, z)
+        if min(squares) < 0:
+            raise ValidityError(
+                f"{self.kernel!r} cannot be normalized: a self-similarity is negative"
+            )
+        lengths = math.sqrt(squares[0]) * math.sqrt(squares[1])
         return self.kernel.pair(x, z) / lengths if lengths else 0.0
 
     def evaluate(self, block: Block) -> Any:
@@ -169,6 +199,9 @@ class Normalize(Composite):
             return None
         lengths = self._inverse_lengths
         return FeatureMap(inner.count, lambda p: scaled_rows(inner.transform(p), lengths(p)))
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
+        return self.kernel.frequencies(rng, count, width)
 
     def _inverse_lengths(self, points: Points) -> Any:
         squares = self.inner_diagonal(self.kernel, points)
@@ -203,7 +236,7 @@ class GaussianOver(Composite):
         return math.exp(-squared / (2 * float(self.bandwidth) ** 2))
 
     def evaluate(self, block: Block) -> Any:
-        return block.xp.exp(self._squared_distances(block) * (-0.5 / self.bandwidth**2))
+        return block.exp(self._squared_distances(block), -0.5 / self.bandwidth**2)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return 0.0 * self.inner_diagonal(self.kernel, points) + 1.0
@@ -219,11 +252,12 @@ class GaussianOver(Composite):
         return self.set_params(bandwidth=value)
 
     def _distances(self, block: Block) -> Any:
-        return block.xp.sqrt(block.xp.clip(self._squared_distances(block), 0.0, None))
+        return block.xp.sqrt(self._squared_distances(block))
 
     def _squared_distances(self, block: Block) -> Any:
         left, right = (self.inner_diagonal(self.kernel, p) for p in (block.left, block.right))
-        return left[:, None] + right[None, :] - 2 * self.inner(self.kernel, block)
+        D = left[:, None] + right[None, :] - 2 * self.inner(self.kernel, block)
+        return block.xp.where(D > 0, D, 0.0 * D)
 
 
 @kernel
@@ -253,6 +287,9 @@ class AssumePSD(Composite):
     def map_features(self, points: Points) -> FeatureMap | None:
         return self.inner_features(self.kernel, points)
 
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
+        return self.kernel.frequencies(rng, count, width)
+
 
 def rescale(k: Kernel, f: Callable[[Any], float]) -> Kernel:
     """Return f(x)·k(x, z)·f(z), valid by (6.14) for any function f of one thing.
@@ -263,7 +300,7 @@ def rescale(k: Kernel, f: Callable[[Any], float]) -> Kernel:
     >>> rescale(Linear(), lambda x: 2.0).pair([1.0], [3.0])
     12.0
     """
-    return Rescale(k, f)
+    return Rescale(need_kernel(k), f)
 
 
 def pullback(k: Kernel, phi: Callable[[Any], Any], batched: bool = False) -> Kernel:
@@ -284,11 +321,13 @@ def pullback(k: Kernel, phi: Callable[[Any], Any], batched: bool = False) -> Ker
     array([[1., 1.],
            [1., 1.]])
     """
-    return Pullback(k, phi, batched)
+    return Pullback(need_kernel(k), phi, batched)
 
 
 def normalize(k: Kernel) -> Kernel:
-    """Return k(x, z)/√(k(x, x)·k(z, z)), so that everything is 1 to itself; 0 where k(x, x) = 0.
+    """Return k(x, z)/√(k(x, x)·k(z, z)), so that everything is 1 to itself.
+
+    It is 0 where k(x, x) = 0, also if that is so by underflow.
 
     Examples
     --------
@@ -296,7 +335,7 @@ def normalize(k: Kernel) -> Kernel:
     >>> normalize(Linear()).pair([1.0], [5.0])
     1.0
     """
-    return Normalize(k)
+    return Normalize(need_kernel(k))
 
 
 def gaussian_over(k: Kernel, bandwidth: Bandwidth = 1.0) -> Kernel:
@@ -313,7 +352,7 @@ def gaussian_over(k: Kernel, bandwidth: Bandwidth = 1.0) -> Kernel:
     >>> gaussian_over(Linear(), 1.0).pair([0.0], [2.0]) == Gaussian(1.0).pair([0.0], [2.0])
     True
     """
-    return GaussianOver(k, bandwidth)
+    return GaussianOver(need_kernel(k), bandwidth)
 
 
 def assume_psd(k: Kernel) -> Kernel:
@@ -329,7 +368,7 @@ def assume_psd(k: Kernel) -> Kernel:
     >>> assume_psd(from_function(shared)).proof().verdict
     'proved'
     """
-    return AssumePSD(k)
+    return AssumePSD(need_kernel(k))
 
 
 def _require_callable(function: Any, name: str) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import ANYTHING, Domain, Points, Vectors
-from mercer.errors import DomainError, ValidityError
+from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, VectorKernel, kernel
-from mercer.kernels.block import Block, dots, rows
+from mercer.kernels.block import Block, dots, norms, rows
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.parameters import finite, positive, whole
 from mercer.kernels.proof import Proof, Witness, proved, refute
@@ -154,6 +154,10 @@ class QuadraticForm(VectorKernel):
         A.setflags(write=False)
         self._normalize("matrix", A)
 
+    @property
+    def width(self) -> int:
+        return len(self.matrix)
+
     def pair(self, x: Any, z: Any) -> float:
         return float(np.asarray(x, float) @ self.matrix @ np.asarray(z, float))
 
@@ -163,7 +167,7 @@ class QuadraticForm(VectorKernel):
         return product.toarray() if sparse.issparse(product) else product
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
-        A = points.array
+        A, _ = rows(Block(points, points))
         if points.is_sparse:
             return np.asarray(A.multiply(A @ self._matrix_for(A)).sum(axis=1)).ravel()
         return points.xp.sum((A @ self._matrix_for(A)) * A, axis=1)
@@ -184,11 +188,6 @@ class QuadraticForm(VectorKernel):
         return FeatureMap(len(values), lambda p: p.array @ root)
 
     def _matrix_for(self, A: Any) -> Any:
-        if A.shape[1] != len(self.matrix):
-            raise DomainError(
-                f"X has {A.shape[1]} columns, but the matrix of QuadraticForm has "
-                f"{len(self.matrix)} rows"
-            )
         if isinstance(A, np.ndarray) or sparse.issparse(A):
             return self.matrix
         xp, device = array_api_compat.array_namespace(A), array_api_compat.device(A)
@@ -218,10 +217,11 @@ class Constant(Kernel):
         return self.value
 
     def evaluate(self, block: Block) -> Any:
-        xp, device = block.xp, None
-        if isinstance(block.left, Vectors) and not block.left.is_sparse:
-            device = array_api_compat.device(block.left.array)
-        return xp.full(block.shape, self.value, dtype=xp.float64, device=device)
+        if not isinstance(block.left, Vectors) or block.xp.__name__.endswith("numpy"):
+            return np.full(block.shape, self.value)
+        array = block.left.array
+        device = array_api_compat.device(array)
+        return block.xp.full(block.shape, self.value, dtype=array.dtype, device=device)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.constant(points, self.value)
@@ -238,9 +238,7 @@ class Constant(Kernel):
 
 def squared_norms(points: Vectors) -> Any:
     """Return xᵀx of each point."""
-    if points.is_sparse:
-        return np.asarray(points.array.multiply(points.array).sum(axis=1)).ravel()
-    return points.xp.sum(points.array * points.array, axis=1)
+    return norms(Block(points, points))[0]
 
 
 def _multinomials(index: np.ndarray) -> np.ndarray:

@@ -34,14 +34,21 @@ class FeatureMap:
         From admitted points to an array (dense or sparse) with `count` columns.
     admit : callable
         From the user's objects to points.
+    reference : Points
+        The items that fixed the columns.
     """
 
     count: int
     transform: Callable[[Any], Any]
     admit: Callable[[Any], Points] | None = None
+    reference: Points | None = None
 
     def __call__(self, A: Any) -> Any:
         points = A if self.admit is None else self.admit(A)
+        if self.reference is not None and points.width != self.reference.width:
+            raise DomainError(
+                f"the features are made for {self.reference.width} columns, found {points.width}"
+            )
         return self.transform(points)
 
 

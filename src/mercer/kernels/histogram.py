@@ -103,7 +103,7 @@ class Intersection(VectorKernel):
         return 0.5 * (_totals(A)[:, None] + _totals(B)[None, :] - cityblock(block))
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
-        return _totals(points.array)
+        return _totals(rows(Block(points, points))[0])
 
     def prove(self) -> Proof:
         return proved(
@@ -143,7 +143,8 @@ class Brownian(VectorKernel):
 def _chi2_distances(block: Block, A: Any, B: Any) -> Any:
     """Return Σ (xᵢ − zᵢ)²/(xᵢ + zᵢ) of all pairs."""
     totals = None
-    B_not_zero = B + np.finfo(np.float64).tiny  # 0/0 becomes 0; nothing else changes
+    smallest = float(block.xp.finfo(B.dtype).smallest_normal)
+    B_not_zero = B + smallest  # 0/0 becomes 0; nothing else changes
 
     def term(i: int, difference: Any) -> Any:
         nonlocal totals

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mercer.errors import MercerError
-
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
 
@@ -136,7 +134,7 @@ def negative(kernel: Kernel, points: Any) -> Witness | None:
     """Return a witness if the Gram matrix of `points` has a clearly negative eigenvalue."""
     try:
         K = kernel(points)
-    except MercerError:  # these points are not in the kernel's domain, so they show nothing
+    except Exception:  # not in the kernel's domain, or not what a user's function takes
         return None
     smallest = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
     return Witness(points, smallest) if smallest < -NEGATIVE * np.abs(K).max() else None

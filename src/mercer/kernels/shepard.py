@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Domain, VectorDomain, Vectors
-from mercer.errors import DomainError, ValidityError
+from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import Block, minkowski, rows
+from mercer.kernels.block import Block, minkowski
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved, refute
 
@@ -70,6 +70,10 @@ class Shepard(VectorKernel):
             clean = tuple(positive(self, "attention", w, zero=True) for w in weights)
             self._normalize("attention", clean)
 
+    @property
+    def width(self) -> int | None:
+        return None if self.attention is None else len(self.attention)
+
     def pair(self, x: Any, z: Any) -> float:
         terms = np.abs(np.asarray(x, float) - np.asarray(z, float)) ** self.order
         if self.attention is not None:
@@ -77,11 +81,6 @@ class Shepard(VectorKernel):
         return math.exp(-self.sensitivity * float(np.sum(terms)) ** (self.exponent / self.order))
 
     def evaluate(self, block: Block) -> Any:
-        width = int(rows(block)[0].shape[1])
-        if self.attention is not None and len(self.attention) != width:
-            raise DomainError(
-                f"X has {width} columns, but Shepard has {len(self.attention)} attention weights"
-            )
         D = minkowski(block, self.order, self.attention)
         return block.xp.exp(-self.sensitivity * D ** (self.exponent / self.order))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Self
 
+import array_api_compat
 import numpy as np
 from scipy import special
 
@@ -15,6 +16,7 @@ from mercer.kernels.block import (
     Block,
     cityblock,
     moved,
+    rows,
     squared_distances,
 )
 from mercer.kernels.parameters import positive
@@ -49,6 +51,10 @@ class Stationary(VectorKernel):
         return self.bandwidth if isinstance(self.bandwidth, tuple) else None
 
     @property
+    def width(self) -> int | None:
+        return None if self.scales is None else len(self.scales)
+
+    @property
     def sigma(self) -> float:
         """The single bandwidth that is left after division by `scales`."""
         return self.bandwidth if isinstance(self.bandwidth, float) else 1.0
@@ -67,7 +73,8 @@ class Stationary(VectorKernel):
         return block.xp.sqrt(squared_distances(block))
 
     def encode(self, points: Vectors) -> None:
-        if isinstance(points, Vectors) and points.origin is not None:
+        super().encode(points)
+        if points.origin is not None:
             moved(points, self.scales, points.origin)
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
@@ -224,7 +231,7 @@ class Matern(Stationary):
             return (1 + t) * xp.exp(-t)
         if self.nu == 2.5:
             return (1 + t + t * t / 3) * xp.exp(-t)
-        return xp.asarray(_bessel_form(np.asarray(t), self.nu))
+        return xp.asarray(_bessel_form(np.asarray(t), self.nu), dtype=t.dtype)
 
     def prove(self) -> Proof:
         return proved(self, "it is the Fourier transform of a multivariate t density (Bochner)")
@@ -315,12 +322,19 @@ class Periodic(Stationary):
         return block.exp(squared_distances(block.view(("circle", self), self._circle)), -0.5)
 
     def encode(self, points: Vectors) -> None:
+        super().encode(points)
         points.view(("circle", self), self._circle)
 
     def _circle(self, points: Vectors) -> Vectors:
         """Return (cos 2πxᵢ/p, sin 2πxᵢ/p)/σᵢ, at distance 2|sin(π(xᵢ − zᵢ)/p)|/σᵢ."""
-        xp, angle = points.xp, points.array * (2 * math.pi / self.period)
-        scales = xp.asarray(np.broadcast_to(self.widths, (points.width,)).copy())
+        xp, (X, _) = points.xp, rows(Block(points, points))
+        # The remainder is exact, however many periods away from zero.
+        angle = xp.remainder(X, xp.full_like(X, self.period)) * (2 * math.pi / self.period)
+        scales = xp.asarray(
+            np.broadcast_to(self.widths, (points.width,)).copy(),
+            dtype=angle.dtype,
+            device=array_api_compat.device(angle),
+        )
         return Vectors(xp.concat([xp.cos(angle) / scales, xp.sin(angle) / scales], axis=1))
 
     def prove(self) -> Proof:

@@ -37,7 +37,7 @@ def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) 
     inside a tile is always in double precision.
     """
     if not on_numpy(A):
-        return _fill_elsewhere(kernel, A, B if B is not None else A)
+        return _fill_elsewhere(kernel, A, B)
     symmetric = B is None
     A, B = common_origin(kernel, A, B)
     K = np.empty((len(A), len(B)), dtype=dtype or _dtype(A, B))
@@ -45,6 +45,8 @@ def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) 
     def one(place: tuple[slice, slice]) -> None:
         i, j = place
         with tile(kernel, A, B, i, j, symmetric and i == j) as T:
+            if K.dtype == np.float32:
+                T = _single(kernel, T, i.start, j.start)
             K[i, j] = T
             if symmetric and i != j:
                 K[j, i] = T.T
@@ -60,6 +62,24 @@ def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) 
     return K
 
 
+def diagonal(kernel: Kernel, points: Points) -> Any:
+    """Return the finite diagonal of a Gram matrix, in the type that the matrix would have."""
+    with quiet():
+        values = kernel.evaluate_diagonal(points)
+    xp = array_api_compat.array_namespace(values)
+    if not bool(xp.all(xp.isfinite(values))):
+        item = int(xp.argmin(xp.astype(xp.isfinite(values), xp.int8)))
+        _refuse(kernel, np.asarray(values)[item : item + 1, None], item, item)
+    if isinstance(values, np.ndarray) and _dtype(points, points) == np.float32:
+        return _single(kernel, values[:, None], 0, 0)[:, 0]
+    return values
+
+
+def quiet() -> np.errstate:
+    """Leave it to the check of the result to complain about overflow."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
+
+
 @contextmanager
 def tile(
     kernel: Kernel, A: Points, B: Points, i: slice, j: slice, symmetric: bool = False
@@ -71,13 +91,15 @@ def tile(
     """
     free = _thread.__dict__.setdefault("free", [])
     scratch = free.pop() if free else Scratch(TILE * TILE)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+    with quiet():
         T = kernel.evaluate(Block(A[i], B[j], symmetric, scratch))
         if not np.isfinite(np.sum(T)):
             _refuse(kernel, T, i.start, j.start)
     if symmetric:
         lower = np.tril_indices(len(T), -1)
         T[lower] = T.T[lower]
+        with quiet():
+            np.fill_diagonal(T, kernel.evaluate_diagonal(A[i]))
     yield T
     scratch.reset()
     free.append(scratch)
@@ -90,11 +112,12 @@ def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, 
         return A, right
     if A.is_sparse or right.is_sparse or not (on_numpy(A) and on_numpy(right)):
         return A, right
-    origin = np.mean(right.array, axis=0, dtype=np.float64)
-    moved_right = right.around(origin)
-    moved_left = moved_right if B is None else A.around(origin)
-    for points in (moved_left, moved_right):
-        kernel.encode(points)
+    with quiet():
+        origin = np.mean(right.array, axis=0, dtype=np.float64)
+        moved_right = right.around(origin)
+        moved_left = moved_right if B is None else A.around(origin)
+        for points in (moved_left, moved_right):
+            kernel.encode(points)
     return moved_left, moved_right
 
 
@@ -146,18 +169,30 @@ def on_numpy(points: Points) -> bool:
     return array_api_compat.is_numpy_array(container)
 
 
-def _fill_elsewhere(kernel: Kernel, A: Points, B: Points) -> Any:
+def _fill_elsewhere(kernel: Kernel, A: Points, B: Points | None) -> Any:
     """Evaluate on another array library, which has its own parallelism."""
-    K = kernel.evaluate(Block(A, B))
+    with quiet():
+        K = kernel.evaluate(Block(A, A if B is None else B))
     xp = array_api_compat.array_namespace(K)
     if not bool(xp.all(xp.isfinite(K))):
         _refuse(kernel, np.asarray(K), 0, 0)
-    return K
+    return K if B is not None else xp.triu(K) + xp.triu(K, k=1).T
 
 
 def _dtype(A: Points, B: Points) -> np.dtype:
-    single = all(isinstance(p, Vectors) and p.array.dtype == np.float32 for p in (A, B))
-    return np.dtype(np.float32 if single else np.float64)
+    kinds = {
+        getattr(getattr(p, "array", getattr(p, "frame", None)), "dtype", None) for p in (A, B)
+    }
+    return np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
+
+
+def _single(kernel: Kernel, tile: np.ndarray, row: int, column: int) -> np.ndarray:
+    """Return finite similarities in single precision, refusing those that it cannot hold."""
+    with quiet():
+        single = tile.astype(np.float32)
+        if not np.isfinite(np.sum(single, dtype=np.float64)):
+            _refuse(kernel, single, row, column)
+    return single
 
 
 def _refuse(kernel: Kernel, tile: np.ndarray, row: int, column: int) -> None:

@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.domains import ANYTHING, GRAM_ROWS, Domain, GramRows
+from mercer.domains import ANYTHING, GRAM_ROWS, Domain, GramRows, require_symmetric
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.block import Block
-from mercer.kernels.compose import Pullback
+from mercer.kernels.compose import Basis, Pullback
 from mercer.kernels.dot import Linear
 from mercer.kernels.proof import Proof, unknown
-from mercer.kernels.value import Value
 
 __all__ = [
     "FromFunction",
@@ -66,6 +65,11 @@ class Precomputed(Kernel):
     def __repr__(self) -> str:
         return "precomputed()"
 
+    def __call__(self, A: Any, B: Any = None) -> Any:
+        if B is None:
+            require_symmetric(self.admit(A).matrix)  # type: ignore[attr-defined]
+        return super().__call__(A, B)
+
     def pair(self, x: Any, z: Any) -> float:
         raise ValidityError("a precomputed kernel knows its matrix, not its points")
 
@@ -86,25 +90,6 @@ class Precomputed(Kernel):
 
     def prove(self) -> Proof:
         return unknown(self, "it is whatever matrix it is given; mercer.kernels.check looks at it")
-
-
-class Basis(Value):
-    """The vector (φ₁(x), …, φ_M(x)) of the values of some functions."""
-
-    def __init__(self, functions: Sequence[Callable[[Any], float]]) -> None:
-        functions = tuple(functions)
-        if not functions or not all(map(callable, functions)):
-            raise ValidityError("from_basis needs a sequence of functions of one thing")
-        self.functions = functions
-
-    def parameters(self) -> dict[str, Any]:
-        return {"functions": self.functions}
-
-    def __call__(self, x: Any) -> np.ndarray:
-        return np.array([float(np.squeeze(f(x))) for f in self.functions])
-
-    def __repr__(self) -> str:
-        return f"Basis([{', '.join(getattr(f, '__name__', repr(f)) for f in self.functions)}])"
 
 
 def from_function(pair: Callable[[Any, Any], float]) -> Kernel:

@@ -79,8 +79,22 @@ class Value:
     def __sklearn_clone__(self) -> Self:
         return self
 
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.parameters())
+
     def _key(self) -> tuple[Any, ...]:
         return tuple(_hashable(value) for value in self.parameters().values())
+
+
+def _rebuilt(cls: type, parameters: dict[str, Any]) -> Any:
+    """Make a value of its parameters again, as its constructor would."""
+    return cls(**parameters)
 
 
 def _hashable(value: Any) -> Any:
@@ -96,6 +110,8 @@ def _hashable(value: Any) -> Any:
 def _show(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return repr(value.tolist())
+    if value == float("inf"):
+        return "float('inf')"
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__
     return repr(value)

@@ -43,19 +43,17 @@ class Machine(BaseEstimator):
         >>> KernelRidge(kernel=Gaussian(1.0)).set_params(kernel__bandwidth=3.0).kernel
         Gaussian(bandwidth=3.0)
         """
-        if "kernel" in params:
-            self.kernel = params.pop("kernel")
-        nested = {key: params.pop(key) for key in list(params) if key.startswith("kernel__")}
         known = self.get_params(deep=False)
         for name in params:
-            if name not in known:
+            if name not in known and not name.startswith("kernel__"):
                 raise ValidityError(
                     f"{type(self).__name__} has no parameter {name!r}"
                     f"{suggestion(name, self.get_params())}"
                 )
+        nested = {key: params.pop(key) for key in list(params) if key.startswith("kernel__")}
         if nested:
             changes = {key.removeprefix("kernel__"): value for key, value in nested.items()}
-            self.kernel = named(self.kernel).set_params(**changes)
+            params["kernel"] = named(params.get("kernel", self.kernel)).set_params(**changes)
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Any:

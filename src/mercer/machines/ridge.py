@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, admit_labels, admit_target, admit_weights
+from mercer.domains import Points, admit_labels, admit_target, admit_weights, weigh_classes
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel
 from mercer.machines.machine import Machine, number
@@ -199,7 +199,8 @@ class KernelRidgeClassifier(ClassifierMixin, Ridge):
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))
-        weights = self._weights(codes, classes, sample_weight)
+        weights = admit_weights(sample_weight, len(points))
+        weights = weigh_classes(self.class_weight, codes, classes, weights)
         signs = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
         self._fit(X, points, signs[:, 1] if len(classes) == 2 else signs, weights)
         self.classes_ = classes
@@ -214,12 +215,3 @@ class KernelRidgeClassifier(ClassifierMixin, Ridge):
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[codes]
-
-    def _weights(self, codes: np.ndarray, classes: np.ndarray, given: Any) -> np.ndarray | None:
-        weights = admit_weights(given, len(codes))
-        if self.class_weight is None:
-            return weights
-        from sklearn.utils.class_weight import compute_sample_weight
-
-        balance = compute_sample_weight(self.class_weight, classes[codes])
-        return balance if weights is None else weights * balance

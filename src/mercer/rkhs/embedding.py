@@ -152,6 +152,8 @@ def _permuted(
     statistic: Callable[[np.ndarray], float], count: int, permutations: int, seed: int
 ) -> Statistic:
     """Return a statistic of the given order, and of random ones."""
+    if permutations < 0:
+        raise DomainError(f"the number of permutations must not be negative, found {permutations}")
     value = statistic(np.arange(count))
     if permutations == 0:
         return Statistic(value)

@@ -24,7 +24,15 @@ from scipy.linalg import blas, lapack
 
 from mercer.kernels.tiles import in_threads, spans
 from mercer.plans.plan import MIXED_UP_TO
-from mercer.solvers.problem import Columns, Problem, Solver, State, relative, singular_message
+from mercer.solvers.problem import (
+    Columns,
+    Problem,
+    Solver,
+    State,
+    decouple,
+    relative,
+    singular_message,
+)
 
 __all__ = ["Cholesky"]
 
@@ -42,6 +50,7 @@ class Stored(State):
         if self.roots is not None:
             M *= self.roots[:, None]
             M *= self.roots[None, :]
+            decouple(M, self.roots)
         self.array = M
         self.diagonal = np.diag(M).copy()
         self.intact = True
@@ -102,7 +111,7 @@ def _double(state: Stored, R: np.ndarray, penalty: float) -> Columns:
     state.restore()
     M = state.array
     np.fill_diagonal(M, state.diagonal + penalty)
-    norm = _one_norm(M) if _may_be_singular(state, penalty) else None
+    norm = _one_norm(M) if penalty == 0 else None
     state.intact = False
     factor, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
     largest = float(state.diagonal.max(initial=0.0)) * len(M)
@@ -184,12 +193,6 @@ def _add_to_diagonal(packed: np.ndarray, diagonal: np.ndarray, penalty: float) -
     packed[i, i + 1 - odd] = shifted[:k]
     j = np.arange(n - k)
     packed[j + odd, j] = shifted[k:]
-
-
-def _may_be_singular(state: Stored, penalty: float) -> bool:
-    """Tell whether (trace + λ)/λ, a bound of the condition number, gives no assurance."""
-    trace = float(np.abs(state.diagonal).sum())
-    return penalty <= 1e-12 * trace
 
 
 def _one_norm(M: np.ndarray) -> float:

@@ -1,8 +1,10 @@
 """Eigen: one decomposition, then every penalty at once; and kernels that are not valid.
 
 With SKS = VΛVᵀ the answer for any λ is V(Λ + λ)⁻¹VᵀSy. A Gram matrix with negative eigenvalues
-can be repaired here first. The repair is a linear map of the similarities, K̃ = KT, so it is
-applied to new points by changing the coefficients: f(x) = k(x)ᵀTa (Chen et al., JMLR 2009).
+can be repaired here first (Chen et al., JMLR 2009). A new point is mapped as the training points
+are, k(x) ↦ Tᵀk(x), by changing the coefficients: f(x) = k(x)ᵀTa. For "clip" T projects on the
+directions with positive eigenvalues, for "flip" it changes the sign of the others. "shift" adds to
+self-similarities, which new points do not have; there T projects as for "clip".
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import eigh
 
-from mercer.solvers.problem import Columns, Problem, Solution, Solver, State, singular_message
+from mercer.solvers.problem import (
+    Columns,
+    Problem,
+    Solution,
+    Solver,
+    State,
+    decouple,
+    singular_message,
+)
 
 __all__ = ["Eigen"]
 
@@ -25,7 +35,7 @@ class Decomposed(State):
         super().__init__(problem)
         M = problem.gram.matrix()
         if self.roots is not None:
-            M = self.roots[:, None] * M * self.roots
+            M = decouple(self.roots[:, None] * M * self.roots, self.roots)
         # The fast driver counts its workspace of 2n² numbers in 32 bits.
         driver = "evd" if len(M) < 30_000 else "evr"
         self.original, self.vectors = eigh(M, driver=driver, check_finite=False)
@@ -77,7 +87,7 @@ class Eigen(Solver):
     def solve(self, state: State, target: np.ndarray, penalty: float) -> Solution:
         assert isinstance(state, Decomposed)
         solution = super().solve(state, target, penalty)
-        if self.indefinite in ("clip", "flip") and solution.status == "solved":
+        if self.indefinite != "error" and solution.status == "solved":
             changed = _transfer(state, solution.coefficients, self.indefinite)
             return replace(solution, coefficients=changed)
         return solution

@@ -12,17 +12,19 @@ M = SKS + λI for several right-hand sides; weights and intercept are handled on
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from mercer.errors import SolveError, ValidityError
+from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Operator
 
 __all__ = ["Columns", "Problem", "Solution", "Solver", "State"]
 
 Status = Literal["solved", "singular", "stalled"]
+TRUSTED = 1e-6  # relative residual up to which an answer is called solved
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,11 @@ class Solution:
     weights: np.ndarray | None = None
 
     def require_solved(self) -> Solution:
-        """Return this solution, or raise `SolveError` with its message."""
+        """Return this solution, or raise `SolveError`; warn if it is not accurate."""
         if self.status == "singular":
             raise SolveError(self.message)
+        if self.status == "stalled":
+            warnings.warn(self.message, ConvergenceWarning, stacklevel=4)
         return self
 
 
@@ -132,21 +136,34 @@ class Solver:
             b = s @ alpha[:, :-1] / (s @ alpha[:, -1])
             alpha = alpha[:, :-1] - alpha[:, -1:] * b
             W = None if W is None else W[:, :-1] - W[:, -1:] * b
-        certificate = np.inf
-        if found.status == "solved":
+        certificate, status, message = np.inf, found.status, found.message
+        if status == "solved":
             rest = (Y - b) * s[:, None] - state.multiply(alpha) - penalty * alpha
             certificate = relative(rest, Y * s[:, None])
+        if status == "solved" and certificate > TRUSTED:
+            status = "stalled"
+            message = (
+                f"the relative residual is {certificate:.1e}: with penalty {penalty:.3g} the "
+                "system is too ill-conditioned for more; use a larger penalty"
+            )
         return Solution(
             coefficients=(s[:, None] * alpha).reshape(target.shape),
             intercept=b if target.ndim > 1 else float(b[0]),
-            status=found.status,
+            status=status,
             certificate=certificate,
             solver=self.name,
             penalty=penalty,
             history=found.history,
-            message=found.message,
+            message=message,
             weights=None if W is None else W.reshape(-1, *target.shape[1:]),
         )
+
+
+def decouple(M: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """Give items of weight zero an equation of their own, whose solution is zero."""
+    dropped = np.flatnonzero(roots == 0)
+    M[dropped, dropped] = float(np.diag(M).max()) or 1.0
+    return M
 
 
 def relative(residual: np.ndarray, target: np.ndarray) -> float:
@@ -157,12 +174,16 @@ def relative(residual: np.ndarray, target: np.ndarray) -> float:
 
 
 def singular_message(penalty: float, order: int, largest: float) -> str:
-    """Say that a system is singular, why that may be, and what to try."""
-    smallest = order * np.finfo(float).eps * max(largest, np.finfo(float).tiny)
-    with_penalty = "without a penalty " if penalty == 0 else f"with penalty {penalty:.3g} "
+    """Say that a system has no solution, why that may be, and what to try."""
+    smallest = 10 * order * np.finfo(float).eps * max(largest, np.finfo(float).tiny)
+    if penalty > smallest:
+        return (
+            f"the Gram matrix with penalty {penalty:.3g} is not positive definite, so the kernel "
+            "is not valid on these items; look at it with mercer.kernels.check, or use "
+            'indefinite="clip" or "flip"'
+        )
     return (
-        f"the Gram matrix {with_penalty}is singular to working precision: two items may be equal, "
-        "nearly so for this bandwidth, there may be more items than features, or the kernel is not "
-        "positive semi-definite; remove duplicates, use a smaller bandwidth, a penalty of at least "
-        f"about {10 * smallest:.1g}, or look at the kernel with mercer.kernels.check"
+        f"the Gram matrix with penalty {penalty:.3g} is singular to working precision: two items "
+        "may be equal, nearly so for this bandwidth, or there are more items than features; "
+        f"remove duplicates, use a smaller bandwidth, or a penalty of at least about {smallest:.1g}"
     )

@@ -12,7 +12,7 @@ import numpy as np
 from mercer.domains import Columns, GramRows, VectorDomain
 from mercer.kernels import Kernel
 from mercer.testing.containers import count, take
-from mercer.testing.law import Inapplicable
+from mercer.testing.law import Inapplicable, agree
 
 __all__ = ["KernelCase"]
 
@@ -71,10 +71,15 @@ class KernelCase:
             raise Inapplicable("it does not compare rows of numbers")
         return self.items
 
-    def sizes(self, A: Any, B: Any) -> np.ndarray:
-        """Return max(|k(x, x)|, |k(z, z)|, 1e-300): what the error of k(x, z) is relative to."""
+    def agree(self, found: Any, expected: Any, what: str, A: Any, B: Any) -> None:
+        """Assert that two versions of k(A, B) are equal up to rounding.
+
+        An error of k(x, z) is relative to the larger of k(x, x) and k(z, z), because that is the
+        size of the numbers of which most kernels are differences.
+        """
         a, b = (np.abs(np.asarray(self.resolved.diagonal(side))) for side in (A, B))
-        return np.maximum(np.maximum(a[:, None], b[None, :]), 1e-300)
+        size = np.maximum(np.maximum(a[:, None], b[None, :]), np.abs(np.asarray(expected)))
+        agree(found, expected, what, self.tolerance, size)
 
     def require_things(self) -> None:
         """Skip laws about single things where only the matrix is known."""

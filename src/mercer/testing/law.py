@@ -7,7 +7,7 @@ a kernel that has infinitely many). Nothing here needs a test framework.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,7 +36,7 @@ def apply(law: Law, case: Any) -> None:
         ) from error
 
 
-def apply_all(laws: dict[str, Law], case: Any) -> list[str]:
+def apply_all(laws: Mapping[str, Law], case: Any) -> list[str]:
     """Hold all laws against a case and return the names of those that say something about it."""
     kept = []
     for name, law in laws.items():
@@ -81,10 +81,12 @@ def identical(found: Any, expected: Any, what: str) -> None:
         raise AssertionError(f"{what}: not the same bits, the largest difference is {off:.3g}")
 
 
-def refused(kind: type[Exception], action: Callable[[], Any], what: str) -> str:
+def refused(
+    kind: type[Exception], what: str, action: Callable[..., Any], *arguments: Any, **more: Any
+) -> str:
     """Assert that an action raises an error of this kind, and return its message."""
     try:
-        action()
+        action(*arguments, **more)
     except kind as error:
         return str(error)
     except Exception as error:
