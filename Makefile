@@ -23,6 +23,11 @@ unexport PYTHONPATH
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
 
+# Many small fits: a second BLAS thread gains nothing here, and on a busy computer the two wait for
+# each other by spinning, which makes the demo many times slower.
+demo: export OPENBLAS_NUM_THREADS := 1
+demo: export OMP_NUM_THREADS := 1
+demo: export MKL_NUM_THREADS := 1
 demo: $(VENV)/.base  ## learn to read handwritten digits
 	@$(RUN) examples/digits.py
 

@@ -116,8 +116,8 @@ class Tanimoto(VectorKernel):
 
     Examples
     --------
-    >>> Tanimoto().pair([1, 1, 0], [0, 1, 1])
-    0.3333333333333333
+    >>> round(Tanimoto().pair([1, 1, 0], [0, 1, 1]), 6)
+    0.333333
     """
 
     def pair(self, x: Any, z: Any) -> float:

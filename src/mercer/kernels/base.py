@@ -7,7 +7,7 @@ valid (`prove`); everything else has a default. A kernel on vectors adds `evalua
 formula for a whole `Block`, in array-API code, and so becomes fast on every array library::
 
     @kernel
-    class Cosine(VectorKernel):
+    class Brownian(VectorKernel):
         def pair(self, x, z): ...
         def evaluate(self, block): ...
         def prove(self): ...
@@ -38,7 +38,20 @@ __all__ = ["Kernel", "VectorKernel", "kernel"]
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 def kernel(cls: type) -> Any:
-    """Make a class of kernels out of annotated parameters: a frozen dataclass."""
+    """Make a class of kernels out of annotated parameters: a frozen dataclass.
+
+    Examples
+    --------
+    >>> @kernel
+    ... class Length(Kernel):
+    ...     unit: float = 1.0
+    ...
+    ...     def pair(self, x, z):
+    ...         return len(x) * len(z) / self.unit**2
+    >>> Length(unit=2.0)(["a", "abcd"])
+    array([[0.25, 1.  ],
+           [1.  , 4.  ]])
+    """
     return dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
 
 
@@ -316,7 +329,8 @@ class VectorKernel(Kernel):
         """Refuse rows of another width than that of the parameters."""
         if self.width is not None and points.width != self.width:
             raise DomainError(
-                f"X has {points.width} columns, but {self!r} is made for {self.width}"
+                f"X has {points.width} columns, but the parameters of {type(self).__name__} are "
+                f"made for {self.width}"
             )
 
     def evaluate_diagonal(self, points: Any) -> Any:

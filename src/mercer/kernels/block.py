@@ -75,6 +75,14 @@ class Block:
         Whether both are the same items, so that only one triangle is wanted.
     scratch : Scratch, optional
         Where NumPy's intermediate results go.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> points = VECTORS.admit([[0.0, 0.0], [3.0, 4.0]])
+    >>> squared_distances(Block(points, points))
+    array([[ 0., 25.],
+           [25.,  0.]])
     """
 
     def __init__(

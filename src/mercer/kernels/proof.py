@@ -28,7 +28,15 @@ NEGATIVE = 1e-11
 
 @dataclass(frozen=True)
 class Witness:
-    """Points whose Gram matrix has a negative eigenvalue, so that the kernel cannot be valid."""
+    """Points whose Gram matrix has a negative eigenvalue, so that the kernel cannot be valid.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Sigmoid
+    >>> witness = Sigmoid(1.0, -1.0).proof().witness
+    >>> witness.points, round(witness.eigenvalue, 3)
+    ([[0.0]], -0.762)
+    """
 
     points: Any
     eigenvalue: float

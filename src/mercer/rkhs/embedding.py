@@ -26,6 +26,12 @@ class Statistic(float):
         (1 + permutations with a statistic at least as large) / (1 + permutations).
     null : ndarray or None
         The statistic under each permutation.
+
+    Examples
+    --------
+    >>> found = Statistic(2.0, null=np.array([0.5, 2.5, 1.0]))
+    >>> found + 1, found.pvalue
+    (3.0, 0.5)
     """
 
     pvalue: float | None

@@ -28,6 +28,12 @@ class EmpiricalMap:
     values : ndarray of shape (rank,)
         Positive eigenvalues λ_t of their Gram matrix, descending.
     vectors : ndarray of shape (n, rank)
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> empirical_map(Linear(), [[3.0], [4.0]]).values
+    array([25.])
     """
 
     kernel: Kernel

@@ -70,4 +70,8 @@ class Primal(Solver):
         B = state.features
         found = self.small.columns(state.small, np.asarray(B.T @ R), penalty)
         values = (R - np.asarray(B @ found.values)) / penalty
+        # Division by a small λ magnifies rounding errors. Those in the span of the features
+        # matter, because there Bᵀα must be w; one step of refinement takes them out.
+        rest = found.values - np.asarray(B.T @ values)
+        values += np.asarray(B @ self.small.columns(state.small, rest, penalty).values)
         return Columns(values, found.status, found.message, found.history, found.values)

@@ -29,7 +29,14 @@ TRUSTED = 1e-6  # relative residual up to which an answer is called solved
 
 @dataclass(frozen=True)
 class Problem:
-    """A Gram operator, sample weights (all 1 if None), and whether there is an intercept."""
+    """A Gram operator, sample weights (all 1 if None), and whether there is an intercept.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> Problem(Dense(np.eye(2)), weights=np.array([1.0, 4.0])).roots
+    array([1., 2.])
+    """
 
     gram: Operator
     weights: np.ndarray | None = None
@@ -71,6 +78,13 @@ class Solution:
         What went wrong and what to try, or what is worth knowing.
     weights : ndarray or None
         The same function as weights of explicit features, if the solver worked with those.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> solution = KernelRidge("linear").fit([[1.0], [2.0]], [1.0, 2.0]).solution_
+    >>> solution.status, solution.certificate < 1e-12
+    ('solved', True)
     """
 
     coefficients: np.ndarray
@@ -93,7 +107,14 @@ class Solution:
 
 
 class State:
-    """A problem that a solver has prepared, so that many targets and penalties are cheap."""
+    """A problem that a solver has prepared, so that many targets and penalties are cheap.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> State(Problem(Dense(np.eye(2)))).multiply(np.ones((2, 1))).ravel()
+    array([1., 1.])
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -108,7 +129,24 @@ class State:
 
 
 class Solver:
-    """A way to solve systems with M = SKS + λI. A subclass gives `prepare` and `columns`."""
+    """A way to solve systems with M = SKS + λI. A subclass gives `prepare` and `columns`.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> class Inverse(Solver):
+    ...     name = "inverse"
+    ...
+    ...     def prepare(self, problem):
+    ...         return State(problem)
+    ...
+    ...     def columns(self, state, R, penalty):
+    ...         M = state.problem.gram.matrix() + penalty * np.eye(len(R))
+    ...         return Columns(np.linalg.inv(M) @ R)
+    >>> solver = Inverse()
+    >>> solver.solve(solver.prepare(Problem(Dense(np.eye(2)))), np.ones(2), 1.0).coefficients
+    array([0.5, 0.5])
+    """
 
     name = ""
 
@@ -185,5 +223,5 @@ def singular_message(penalty: float, order: int, largest: float) -> str:
     return (
         f"the Gram matrix with penalty {penalty:.3g} is singular to working precision: two items "
         "may be equal, nearly so for this bandwidth, or there are more items than features; "
-        f"remove duplicates, use a smaller bandwidth, or a penalty of at least about {smallest:.1g}"
+        f"remove duplicates, use a smaller bandwidth, or a penalty of about {smallest:.1g} or more"
     )

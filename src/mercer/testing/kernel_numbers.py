@@ -41,10 +41,11 @@ def oracle(case: KernelCase) -> None:
 
 
 def diagonal(case: KernelCase) -> None:
-    """k.diagonal(A) is the diagonal of k(A)."""
+    """k.diagonal(A) is the diagonal of k(A), and of k(A, A)."""
     found = np.asarray(case.resolved.diagonal(case.items))
-    expected = np.diag(case.gram)
-    agree(found, expected, "diagonal(A) and that of k(A)", case.tolerance, np.abs(expected))
+    for what, K in (("k(A)", case.gram), ("k(A, A)", case.resolved(case.items, case.items))):
+        expected = np.diag(np.asarray(K))
+        agree(found, expected, f"diagonal(A) and that of {what}", case.tolerance, abs(expected))
 
 
 def self_similarity(case: KernelCase) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
 
 from mercer.domains import VectorDomain
-from mercer.errors import MercerError, ValidityError
+from mercer.errors import ConvergenceWarning, MercerError, ValidityError
 from mercer.kernels import named
 from mercer.testing.containers import count, same, snapshot, take
 from mercer.testing.law import Inapplicable, agree, apply_all, identical, refused
@@ -32,7 +33,10 @@ def estimator(case: MachineCase) -> None:
         raise Inapplicable("scikit-learn's checks use negative numbers")
     if getattr(case.machine, "penalty", 1.0) == 0:
         raise Inapplicable("scikit-learn's checks repeat items, which cannot be interpolated")
-    check_estimator(case.fresh(), on_skip=None)
+    with warnings.catch_warnings():
+        # Some checks have rows near (100, 100), where a polynomial has few digits left to certify.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check_estimator(case.fresh(), on_skip=None)
 
 
 def function(case: MachineCase) -> None:
