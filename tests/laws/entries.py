@@ -1,0 +1,91 @@
+"""Entries of the registry: something of mercer's, and what the laws should find about it."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import Any
+
+import mercer.kernels
+from mercer.kernels import Kernel
+from mercer.testing import KernelCase, MachineCase
+from tests.laws.functions import FUNCTIONS
+from tests.laws.items import ITEMS
+
+__all__ = ["Entry", "MachineEntry"]
+
+NAMES = {name: getattr(mercer.kernels, name) for name in mercer.kernels.__all__} | FUNCTIONS
+LIBRARIES = {"strict_arrays": "array_api_strict", "torch_tensors": "torch"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel, items for it, and what is known about both.
+
+    Parameters
+    ----------
+    formula, items : str
+        The kernel in code, and the name of a set of items.
+    traits : str
+        Which of the optional properties it has: finitely many "features", "random" features, a
+        "heuristic"; whether it compares "rows" of numbers, "sparse" ones too, or a "matrix".
+    verdict : {"proved", "refuted", "unknown"}
+    tolerance : float
+        Where the formula itself loses digits on these items, more than the usual.
+    """
+
+    formula: str
+    items: str
+    traits: str = ""
+    verdict: str = "proved"
+    tolerance: float = 1e-10
+
+    def __str__(self) -> str:
+        return f"{self.formula} on {self.items}"
+
+    @property
+    def kernel(self) -> Kernel:
+        return eval(self.formula, dict(NAMES))
+
+    @property
+    def case(self) -> KernelCase:
+        return KernelCase(self.kernel, ITEMS[self.items], FUNCTIONS, self.tolerance)
+
+    def silent(self) -> set[str]:
+        """Return the laws that claim nothing about this entry."""
+        has, laws = set(self.traits.split()), set()
+        if "features" not in has:
+            laws |= {"features", "features_of_new_items"}
+        if "random" not in has:
+            laws |= {"random_features"}
+        if "sparse" not in has:
+            laws |= {"sparse_rows"}
+        if not {"rows", "sparse"} & has:
+            laws |= {"layouts", "bad_rows", "overflow", "silence", "single_precision", *LIBRARIES}
+        if "heuristic" not in has:
+            laws |= {"heuristics"}
+        if "matrix" in has:
+            laws |= {"symmetry", "oracle", "self_similarity", "slices"}
+        laws |= {"spectrum"} - ({"spectrum"} if self.verdict == "proved" else set())
+        laws |= {"refutation"} - ({"refutation"} if self.verdict == "refuted" else set())
+        laws |= {law for law, name in LIBRARIES.items() if not importlib.util.find_spec(name)}
+        return laws
+
+
+@dataclass(frozen=True)
+class MachineEntry:
+    """A machine with something to learn, and the laws that claim nothing about it."""
+
+    name: str
+    machine: Any
+    items: Any
+    target: Any
+    new: Any
+    silent: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def case(self) -> MachineCase:
+        return MachineCase(self.machine, self.items, self.target, self.new)

@@ -1,0 +1,260 @@
+"""The registry: every kernel, solver and machine of mercer, and what the laws should find.
+
+A kernel is entered as its formula in code, with the name of a set of items. Beside the laws that
+every kernel keeps there are some that claim nothing about some kernels; which those are is written
+down here, so that a kernel cannot lose its features or its sparse form without a test that fails.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer import KernelRidge, KernelRidgeClassifier
+from mercer.kernels import (
+    Categorical,
+    Chi2,
+    Gaussian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    assume_psd,
+    from_function,
+)
+from mercer.solvers import Cholesky, Eigen, Primal
+from mercer.testing import SolverCase
+from tests.laws.entries import Entry, MachineEntry
+from tests.laws.functions import shared
+from tests.laws.items import ITEMS
+
+__all__ = ["KERNELS", "MACHINES", "SOLVERS"]
+
+FINITE = "features sparse"  # finitely many features
+SHIFT = "random sparse"  # shift-invariant
+DENSE = "rows"  # rows of numbers, but not sparse ones
+
+KERNELS = [
+    # dot products
+    Entry("Linear()", "points", FINITE),
+    Entry("Linear()", "far points", FINITE),
+    Entry("Linear()", "uneven points", FINITE),
+    Entry("Polynomial(1)", "points", FINITE),
+    Entry("Polynomial(2)", "wide points", FINITE),
+    Entry("Polynomial(3, offset=1.0)", "points", FINITE),
+    Entry("Polynomial(3, offset=0.5, scale=2.0)", "uneven points", FINITE),
+    Entry("Polynomial(2, scale=-1.0)", "points", "sparse"),
+    Entry("Polynomial(2, offset=-1.0)", "points", "sparse", "refuted"),
+    Entry("Polynomial(3, offset=1.0, scale=-2.0)", "points", "sparse", "refuted"),
+    Entry("QuadraticForm([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])", "points", FINITE),
+    Entry(
+        "QuadraticForm([[1.0, 0.0, 0.0], [0.0, -0.5, 0.0], [0.0, 0.0, 3.0]])",
+        "points", "sparse", "refuted",
+    ),
+    Entry("Constant(2.0)", "points", "features"),
+    Entry("Constant(0.0)", "words", "features"),
+    Entry("Sigmoid(0.5, 0.2)", "points", "sparse", "refuted"),
+    Entry("Sigmoid(1.0, -1.0)", "wide points", "sparse", "refuted"),
+    Entry("Sigmoid(-1.0, 0.0)", "points", "sparse", "refuted"),
+    Entry("Sigmoid(0.0, 0.3)", "points", "sparse"),
+    # stationary
+    Entry("Gaussian(1.3)", "points", SHIFT),
+    Entry("Gaussian(1.3)", "wide points", SHIFT),
+    Entry("Gaussian(1.3)", "far points", SHIFT),
+    Entry("Gaussian(1.3)", "far numbers", SHIFT),
+    Entry("Gaussian(0.7)", "numbers", SHIFT),
+    Entry("Gaussian(30.0)", "uneven points", SHIFT),
+    Entry("Gaussian((0.5, 1.0, 2.0))", "points", SHIFT),
+    Entry("Gaussian((0.5, 1.0, 2.0, 3.0, 1.0, 0.7))", "far points", SHIFT),
+    Entry("Gaussian('median')", "points", "heuristic " + SHIFT),
+    Entry("Gaussian('scale')", "wide points", "heuristic " + SHIFT),
+    Entry("Laplacian(2.0)", "points", SHIFT),
+    Entry("Laplacian((1.0, 2.0, 0.5))", "points", SHIFT),
+    Entry("Laplacian(2.0)", "far points", SHIFT),
+    Entry("Laplacian('median')", "wide points", "heuristic " + SHIFT),
+    Entry("Exponential(2.0)", "points", SHIFT),
+    Entry("Exponential(2.0)", "far points", SHIFT),
+    Entry("Exponential('scale')", "wide points", "heuristic " + SHIFT),
+    Entry("Matern(0.5, 2.0)", "wide points", SHIFT),
+    Entry("Matern(1.5, 2.0)", "points", SHIFT),
+    Entry("Matern(2.5, (1.0, 2.0, 3.0))", "points", SHIFT),
+    Entry("Matern(0.8, 2.0)", "wide points", SHIFT),
+    Entry("Matern(0.8, 2.0)", "far points", SHIFT),
+    Entry("Matern(float('inf'), 2.0)", "points", SHIFT),
+    Entry("Matern(1.5, 'median')", "points", "heuristic " + SHIFT),
+    Entry("RationalQuadratic(0.7, 2.0)", "points", SHIFT),
+    Entry("RationalQuadratic(3.0, 2.0)", "far points", SHIFT),
+    Entry("RationalQuadratic(1.0, 'median')", "wide points", "heuristic " + SHIFT),
+    Entry("Periodic(2.0, 1.0)", "points", "rows random"),
+    Entry("Periodic(24.0, (1.0, 2.0))", "far numbers", "rows random"),
+    # psychology
+    Entry("Shepard(1.0, 1.0, 1.0)", "points", SHIFT),
+    Entry("Shepard(0.5, 2.0, 1.0)", "wide points", SHIFT),
+    Entry("Shepard(0.5, 2.0, 2.0, (1.0, 0.0, 0.5))", "points", "rows random"),
+    Entry("Shepard(1.0, 1.5, 1.5)", "points", "rows random"),
+    Entry("Shepard(1.0, 0.5, 0.5)", "points", "rows random"),
+    Entry("Shepard(1.0, 1.5, 0.7)", "points", DENSE),
+    Entry("Shepard(1.0, 3.0, 1.0, (1.0, 0.0, 2.0))", "points", DENSE),
+    Entry("Shepard(1.0, 1.0, 2.0, (0.0, 1.0, 0.0))", "points", DENSE),
+    Entry("Shepard(1.0, 1.0, 2.0)", "points", "sparse", "refuted"),
+    Entry("Shepard(2.0, 2.0, 3.0)", "points", "sparse", "refuted"),
+    Entry("Shepard(1.0, 1.0, 1.5, (0.5, 3.0, 0.0))", "points", DENSE, "refuted"),
+    # directions, amounts, equality
+    Entry("Cosine()", "points", FINITE),
+    Entry("Cosine()", "uneven points", FINITE),
+    Entry("ArcCosine(0)", "points", "sparse"),
+    Entry("ArcCosine(1)", "wide points", "sparse"),
+    Entry("ArcCosine(2)", "uneven points", "sparse"),
+    Entry("ArcCosine(1)", "far points", "sparse"),
+    Entry("Tanimoto()", "fingerprints", "sparse"),
+    Entry("Tanimoto()", "points", "sparse"),
+    Entry("Chi2(2.0)", "histograms", DENSE),
+    Entry("Chi2('median')", "far histograms", "heuristic " + DENSE),
+    Entry("Intersection()", "histograms", "sparse"),
+    Entry("Intersection()", "far histograms", "sparse"),
+    Entry("Brownian()", "points", "sparse"),
+    Entry("Brownian()", "wide points", "sparse"),
+    Entry("Brownian()", "far points", "sparse"),
+    Entry("Categorical()", "labels", "features"),
+    Entry("Categorical()", "words", "features"),
+    Entry("Categorical()", "fingerprints", "features"),
+    Entry("Categorical()", "table", "features"),
+    # algebra
+    Entry("Gaussian(1.0) + Linear()", "wide points", "sparse"),
+    Entry("Gaussian(1.0) + (Gaussian(2.0) + Gaussian((1.0, 2.0, 0.5)))", "points", SHIFT),
+    Entry("Linear() + 1.0", "points", FINITE),
+    Entry("Gaussian('median') + 0.5", "wide points", "heuristic " + SHIFT),
+    Entry("2.0 * Laplacian(1.0) + 3.0 * Exponential(1.0)", "points", SHIFT),
+    Entry("Sigmoid(1.0, -1.0) + Linear()", "points", "sparse", "refuted"),
+    Entry("Gaussian(1.0) + Categorical()", "points", "rows"),
+    Entry("Gaussian(1.0) * Linear()", "wide points", "sparse"),
+    Entry("Gaussian(1.0) * Periodic(2.0, 1.0)", "points", "rows random"),
+    Entry("Linear() * Linear() * Polynomial(2, offset=1.0)", "points", FINITE),
+    Entry("2.0 * (Linear() * (Linear() + 1.0))", "points", FINITE),
+    Entry("0.0 * Gaussian(1.0)", "points", SHIFT),
+    Entry("Linear() ** 2", "points", FINITE),
+    Entry("((Linear() + 1.0) ** 2) ** 2", "numbers", FINITE),
+    Entry("(2.0 * Gaussian(1.0)) ** 3", "points", SHIFT),
+    Entry("exp(0.3 * Linear())", "points", "sparse"),
+    Entry("polynomial(Linear(), (1.0, 0.0, 2.0))", "points", FINITE),
+    Entry("polynomial(Gaussian(1.0), (0.5, 1.0, 0.25))", "wide points", "sparse"),
+    Entry("polynomial(Categorical(), (0.0, 3.0))", "labels", "features"),
+    Entry("rescale(Linear(), damping)", "points", FINITE),
+    Entry("rescale(Gaussian('median'), damping)", "wide points", "heuristic sparse"),
+    Entry("rescale(from_function(shared), length)", "words", "", "unknown"),
+    Entry("pullback(Gaussian(2.0), letters)", "words"),
+    Entry("pullback(Gaussian('median'), folded)", "points", "heuristic"),
+    Entry("pullback(Linear(), polar, batched=True)", "points", "features"),
+    Entry("pullback(Categorical(), length)", "words", "features"),
+    Entry("Gaussian(1.0).on(0)", "points", SHIFT),
+    Entry("Linear().on(slice(0, 2)) + Gaussian(1.0).on(1, -1)", "wide points", "sparse"),
+    Entry("Linear().on(0, 1) * Polynomial(2).on(2)", "points", FINITE),
+    Entry("Gaussian(9.0).on('height', 'weight') * Categorical().on('species')", "table"),
+    Entry("Gaussian('median').on('height') + Categorical().on('legs')", "table", "heuristic"),
+    Entry("Categorical().on('species', 'legs')", "table", "features"),
+    Entry("(Linear().on('legs') + 1.0) * Categorical().on('species')", "table", "features"),
+    Entry("(Linear() + Gaussian(3.0)).on('height', 'legs')", "table"),
+    Entry("normalize(Linear())", "uneven points", FINITE),
+    Entry("normalize(Polynomial(2, offset=1.0))", "wide points", FINITE),
+    Entry("normalize(from_function(shared))", "sets", "", "unknown"),
+    Entry("normalize(Categorical() + Linear())", "points", "rows features"),
+    Entry("gaussian_over(Linear(), 2.0)", "points", "sparse"),
+    Entry("gaussian_over(Gaussian(1.0), 0.5)", "wide points", "sparse"),
+    Entry("gaussian_over(Polynomial(2), 'median')", "points", "heuristic sparse"),
+    Entry("gaussian_over(assume_psd(from_function(shared)), 1.5)", "sets"),
+    # made by users
+    Entry("from_features(letters)", "words", "features"),
+    Entry("from_features(polar, batched=True)", "wide points", "features"),
+    Entry("from_basis([one, first, square])", "points", "features"),
+    Entry("from_function(shared)", "sets", "", "unknown"),
+    Entry("from_function(closeness)", "words", "", "unknown"),
+    Entry("assume_psd(from_function(shared))", "words"),
+    Entry("assume_psd(Sigmoid(1.0, -1.0))", "points", "sparse", "refuted"),
+    Entry("assume_psd(Linear())", "points", FINITE),
+    Entry("precomputed()", "valid matrix", "matrix", "unknown"),
+    Entry("precomputed()", "matrix", "matrix", "unknown"),
+    Entry("assume_psd(precomputed())", "valid matrix", "matrix"),
+    Entry("named('gaussian')", "points", "heuristic " + SHIFT),
+    Entry("named('polynomial')", "points", FINITE),
+]  # fmt: skip
+
+SOLVERS = [
+    SolverCase(Cholesky()),
+    SolverCase(Cholesky("mixed")),
+    SolverCase(Eigen()),
+    SolverCase(Eigen("clip")),
+    SolverCase(Eigen("flip")),
+    SolverCase(Eigen("shift")),
+    SolverCase(Primal(), features=True),
+    SolverCase(Primal(Eigen()), features=True),
+]
+
+
+def _machines() -> list[MachineEntry]:
+    rng = np.random.default_rng(7)
+    X, new = rng.normal(size=(30, 4)), rng.normal(size=(9, 4))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    Y = np.column_stack([y, 100.0 * y**2])
+    three = np.array(["a", "b", "c"])[np.digitize(y, [-0.5, 0.5])]
+    two = np.where(y > 0, 1, -1)
+    words, counts = ITEMS["words"], np.array([float(len(w)) for w in ITEMS["words"]])  # type: ignore
+    table = ITEMS["table"]
+    gram = Gaussian(1.0)(X)
+    rows = Gaussian(1.0)(new, X)
+    objects, regression = frozenset({"estimator"}), frozenset({"certificate"})
+    return [
+        MachineEntry("gaussian ridge", KernelRidge(), X, y, new),
+        MachineEntry(
+            "interpolation", KernelRidge(Gaussian(1.0), 0.0), X, y, new,
+            frozenset({"estimator", "repetition"}),
+        ),
+        MachineEntry("linear ridge", KernelRidge("linear", 0.1, intercept=True), X, Y, new),
+        MachineEntry("small penalty", KernelRidge(Linear(), 1e-5), X, y, new),
+        MachineEntry("polynomial ridge", KernelRidge(Polynomial(2, 1.0), 0.5), X, Y, new),
+        MachineEntry(
+            "single precision",
+            KernelRidge(Gaussian(2.0), 1e-4),
+            X.astype(np.float32), y, new.astype(np.float32),
+        ),
+        MachineEntry(
+            "repaired ridge",
+            KernelRidge(Sigmoid(0.5, 0.1), 0.1, indefinite="clip"),
+            X, y, new, regression,
+        ),
+        MachineEntry(
+            "histogram ridge", KernelRidge(Chi2("median"), 0.1), np.abs(X), y, np.abs(new), objects
+        ),
+        MachineEntry(
+            "ridge on words",
+            KernelRidge(assume_psd(from_function(shared)), 0.1, intercept=True),
+            words, counts, ["owls", "x", "catnap"], objects,
+        ),
+        MachineEntry(
+            "ridge on a table",
+            KernelRidge(Gaussian("median").on("height", "weight") * Categorical().on("species")),
+            table, table["legs"].to_numpy(float), table.iloc[::3], objects,  # type: ignore
+        ),
+        MachineEntry(
+            "ridge on a matrix",
+            KernelRidge("precomputed", 0.1),
+            gram, y, rows, frozenset({"estimator", "repetition", "removal"}),
+        ),
+        MachineEntry(
+            "two classes", KernelRidgeClassifier("laplacian", 0.1), X, two, new, regression
+        ),
+        MachineEntry(
+            "three classes",
+            # scikit-learn's checks have rows near (100, 100), whose cubes leave no digits.
+            KernelRidgeClassifier(
+                Polynomial(2, 1.0), 0.5, intercept=True, class_weight="balanced"
+            ),
+            X, three, new, regression,
+        ),
+        MachineEntry(
+            "classes of words",
+            KernelRidgeClassifier(Categorical(), 0.1),
+            words, np.where(counts > 3, "long", "short"), ["cat", "owls"],
+            frozenset({"estimator", "certificate"}),
+        ),
+    ]  # fmt: skip
+
+
+MACHINES = _machines()

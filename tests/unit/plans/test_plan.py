@@ -1,0 +1,284 @@
+"""Plans: what would run and why, refusals before any work, and words for all of it."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from mercer import KernelRidge, KernelRidgeClassifier, Plan
+from mercer.errors import PlanError, ValidityError
+from mercer.gram import operator
+from mercer.kernels import Categorical, Gaussian, Linear, Polynomial, Sigmoid, tiles
+from mercer.plans import available, human, plan_ridge
+from mercer.plans import plan as module
+from mercer.plans.plan import MIXED_FROM
+
+
+def rows(n=50, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def ridge(request=None, items=2000, width=5, features=None, targets=1, bound=1e3, repair=False):
+    request = request or Plan(memory=10**10)
+    return plan_ridge(request, items, width, features, targets, bound, repair)
+
+
+# ---- choices -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("items", "features", "route"),
+    [(1000, 5, "primal"), (5, 1000, "dual"), (1000, None, "dual"), (1000, 10**9, "dual")],
+)
+def test_the_cheaper_route_is_taken(items, features, route):
+    assert ridge(items=items, features=features).route == route
+
+
+def test_interpolation_and_repair_speak_about_the_gram_matrix():
+    assert ridge(items=1000, features=5, bound=np.inf).route == "dual"
+    assert ridge(items=1000, features=5, repair=True).route == "dual"
+    assert ridge(repair=True).solver == "eigen"
+
+
+def test_single_precision_is_used_where_it_is_faster_and_safe():
+    assert ridge(items=MIXED_FROM).precision == "mixed"
+    assert ridge(items=MIXED_FROM - 1).precision == "double"
+    assert ridge(items=MIXED_FROM, bound=1e12).precision == "double"
+    assert ridge(Plan(solver="eigen", memory=10**10), items=MIXED_FROM).precision == "double"
+
+
+def test_every_choice_of_the_user_is_kept():
+    for route, features in (("dual", 3), ("primal", 3), ("primal", 4000)):
+        assert ridge(Plan(route=route, memory=10**10), features=features).route == route
+    for solver in ("cholesky", "eigen"):
+        assert ridge(Plan(solver=solver, memory=10**10)).solver == solver
+    for precision in ("mixed", "double"):
+        request = Plan(precision=precision, memory=10**10)
+        assert ridge(request, items=10).precision == precision
+        assert ridge(request, bound=1e15).precision == precision
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ({"route": "duel"}, r"route of a plan cannot be 'duel'; did you mean 'dual'\?"),
+        ({"route": "prime"}, r"did you mean 'primal'\?"),
+        (
+            {"solver": "choleski"},
+            r"solver of a plan cannot be 'choleski'; did you mean 'cholesky'",
+        ),
+        ({"solver": "eigens"}, r"did you mean 'eigen'\?"),
+        ({"precision": "mixd"}, r"precision of a plan cannot be 'mixd'; did you mean 'mixed'\?"),
+        ({"precision": "float16"}, r"known are 'auto', 'double', 'mixed'"),
+        ({"route": None}, r"route of a plan cannot be None"),
+        ({"memory": "1 GB"}, r"memory of a plan"),
+        ({"memory": -1}, r"memory of a plan"),
+        ({"memory": float("nan")}, r"memory of a plan"),
+    ],
+)
+def test_a_wrong_choice_is_refused_with_the_close_match(choice, words):
+    with pytest.raises(ValidityError, match=words):
+        Plan(**choice)
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        KernelRidge(Gaussian(1.0), follow=Plan(route="primal")),
+        KernelRidge(Linear(), penalty=0.0, follow=Plan(route="primal")),
+        KernelRidge(Sigmoid(1.0, -1.0), indefinite="clip", follow=Plan(route="primal")),
+    ],
+    ids=["infinitely many features", "no penalty", "not valid"],
+)
+def test_a_route_that_does_not_exist_is_refused_before_any_work(machine):
+    with pytest.raises(ValidityError, match=r"primal route needs .*use the dual route"):
+        machine.fit(rows(), rows()[:, 0])
+    assert not [name for name in vars(machine) if name.endswith("_")]
+
+
+def test_what_is_no_plan_is_refused():
+    with pytest.raises(ValidityError, match=r"follow must be a Plan"):
+        KernelRidge(Gaussian(1.0), follow="dual").fit(rows(), rows()[:, 0])
+
+
+def test_a_plan_is_a_dry_run():
+    machine = KernelRidge("gaussian")
+    before = dict(vars(machine))
+    plan = machine.plan(rows())
+    assert vars(machine) == before
+    assert plan.bytes > 0
+    fitted = machine.fit(rows(), rows()[:, 0])
+    assert dataclasses.replace(fitted.plan_, memory=None) == dataclasses.replace(plan, memory=None)
+
+
+def test_a_finished_plan_can_be_followed():
+    X, y = rows(), rows()[:, 0]
+    plan = KernelRidge(Linear()).plan(X)
+    machine = KernelRidge(Linear(), follow=plan).fit(X, y)
+    assert (machine.plan_.route, machine.plan_.solver) == (plan.route, plan.solver)
+    np.testing.assert_allclose(machine.predict(X), KernelRidge(Linear()).fit(X, y).predict(X))
+
+
+def test_planning_twice_gives_the_same_plan():
+    machine = KernelRidge(Polynomial(2), follow=Plan(memory=10**9))
+    assert machine.plan(rows()) == machine.plan(rows())
+
+
+# ---- words -------------------------------------------------------------------------------------
+
+
+def test_explain_says_what_runs_how_many_bytes_it_takes_and_why():
+    text = ridge(Plan(memory=2 * 10**9)).explain()
+    first, second, *reasons = text.splitlines()
+    assert first == "Route dual, solver cholesky, mixed precision."
+    assert re.fullmatch(r"Needs about \d+\.\d MB of 2\.0 GB available\.", second)
+    assert all(reason.startswith("- ") for reason in reasons)
+    assert "no finite feature map" in text
+    assert "refined to double accuracy" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"items": 100, "features": 5}, "primal, because 5 features and 100 items take"),
+        ({"items": 50, "features": 60}, "dual, because 60 features and 50 items take"),
+        ({"repair": True}, "the spectrum of an indefinite kernel is repaired"),
+        ({"features": 5, "bound": np.inf}, "interpolation and repair speak about the Gram matrix"),
+        ({"bound": 1e13}, "double, because the condition number may be 1.0e+13"),
+        ({"request": Plan(route="dual", memory=10**9)}, "the dual route was asked for"),
+    ],
+)
+def test_explain_gives_each_reason(arguments, words):
+    assert words in ridge(**arguments).explain()
+
+
+def test_explain_does_not_deny_a_feature_map_that_there_is():
+    """Fewer items than features: the reason is the cost, not that there are no features."""
+    text = KernelRidge(Linear()).plan(rows(10, 200)).explain()
+    assert "no finite feature map" not in text
+    assert "200 features" in text
+
+
+def test_an_undecided_plan_says_so():
+    assert "Nothing is decided yet" in Plan().explain()
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (1_500_000, "1.5 MB"),
+     (3.2e9, "3.2 GB"), (7e12, "7.0 TB"), (7e15, "7000.0 TB")],
+)  # fmt: skip
+def test_bytes_in_words(count, words):
+    assert human(count) == words
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def test_there_is_some_memory():
+    found = available()
+    assert found is None or 10**7 < found < 10**15
+
+
+def test_without_a_limit_of_the_user_the_machines_memory_counts(monkeypatch):
+    monkeypatch.setattr(module, "available", lambda: 12_345_678)
+    assert ridge(Plan(), items=10).memory == 12_345_678
+    with pytest.raises(PlanError, match=r"12.3 MB are available"):
+        ridge(Plan(), items=10_000)
+    monkeypatch.setattr(module, "available", lambda: None)  # nobody knows: no refusal
+    plan = ridge(Plan(), items=10_000)
+    assert plan.memory is None
+    assert "available" not in plan.explain()
+
+
+def size_that_fits(error):
+    (found,) = re.findall(r"about (\d+) items would fit", str(error))
+    return int(found)
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "eigen"])
+@pytest.mark.parametrize("memory", [20_000_000, 10**8, 10**9])
+@pytest.mark.parametrize(("width", "targets"), [(5, 1), (5, 200), (2000, 1)])
+def test_a_refusal_names_a_size_that_does_fit(width, targets, memory, solver):
+    request = Plan(solver=solver, memory=memory, precision="double")
+    with pytest.raises(PlanError) as refusal:
+        ridge(request, items=200_000, width=width, targets=targets)
+    fits = size_that_fits(refusal.value)
+    assert fits > 0
+    plan = ridge(request, items=fits, width=width, targets=targets)
+    assert plan.bytes <= memory
+    with pytest.raises(PlanError):  # and not much less than what fits
+        ridge(request, items=int(1.05 * fits) + 2, width=width, targets=targets)
+
+
+def test_a_refusal_says_bytes_needed_and_bytes_there():
+    with pytest.raises(PlanError, match=r"a fit on 100000 items needs 80.0 GB, but 1.0 GB are"):
+        ridge(Plan(memory=10**9, precision="double"), items=100_000)
+
+
+def test_a_refusal_is_a_memory_error_too():
+    with pytest.raises(MemoryError):
+        ridge(Plan(memory=10**6), items=100_000)
+
+
+@pytest.mark.parametrize("machine", [KernelRidge, KernelRidgeClassifier])
+def test_a_refusal_comes_instead_of_the_work(machine, monkeypatch):
+    def never(*arguments, **options):
+        raise AssertionError("a Gram matrix was filled")
+
+    monkeypatch.setattr(tiles, "fill", never)
+    monkeypatch.setattr(operator, "fill", never)
+    X, y = rows(3000), np.arange(3000) % 2
+    fresh = machine(Gaussian(1.0), follow=Plan(memory=20_000_000))
+    with pytest.raises(PlanError, match=r"would fit"):
+        fresh.fit(X, y)
+    assert not [name for name in vars(fresh) if name.endswith("_")]
+
+
+def test_the_size_that_a_machine_names_can_be_fitted():
+    X, y = rows(2000, 20), rows(2000, 1)[:, 0]
+    machine = KernelRidge(Gaussian(5.0), follow=Plan(memory=16_000_000))
+    with pytest.raises(PlanError) as refusal:
+        machine.fit(X, y)
+    fits = size_that_fits(refusal.value)
+    assert 500 < fits < 2000
+    assert machine.fit(X[:fits], y[:fits]).plan_.bytes <= 16_000_000
+
+
+def test_a_refusal_of_many_features_says_what_would_fit():
+    X = rows(300, 40)
+    machine = KernelRidge(Polynomial(3), follow=Plan(route="primal", memory=20_000_000))
+    with pytest.raises(PlanError, match=r"needs .* but 20.0 MB are available.*(features|dual)"):
+        machine.fit(X, X[:, 0])
+
+
+def test_single_precision_is_given_up_where_only_the_matrix_fits():
+    double = ridge(Plan(precision="double", memory=10**10)).bytes
+    mixed = ridge(Plan(precision="mixed", memory=10**10)).bytes
+    assert mixed > 1.15 * double
+    between = ridge(Plan(memory=(double + mixed) // 2))
+    assert between.precision == "double"
+    assert between.bytes == double
+    assert "single-precision factor beside the matrix would not fit" in between.explain()
+    assert ridge(Plan(memory=mixed)).precision == "mixed"
+    with pytest.raises(PlanError):
+        ridge(Plan(memory=double - 1))
+
+
+def test_sparse_rows_are_not_counted_as_dense_ones():
+    """A million words, a few thousand of them used: 16 GB if they were dense, 32 MB are needed."""
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(
+        (np.ones(4000), (np.arange(4000) % 1000, rng.integers(0, 10**6, 4000))), (1000, 10**6)
+    )
+    plan = KernelRidge(Linear(), follow=Plan(memory=10**9)).plan(X)
+    assert plan.bytes < 10**8
+
+
+def test_categories_are_few_features():
+    kinds = np.array(list("abcd") * 100)
+    plan = KernelRidge(Categorical()).plan(kinds)
+    assert plan.route == "primal"
+    assert "4 features and 400 items" in plan.explain()

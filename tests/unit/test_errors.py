@@ -1,0 +1,37 @@
+"""Errors: one for each room, each also the built-in error that a scikit-learn user expects."""
+
+import numpy as np
+import pytest
+
+from mercer import errors
+
+
+@pytest.mark.parametrize(
+    ("error", "parents"),
+    [
+        (errors.DomainError, (errors.MercerError, ValueError)),
+        (errors.DomainTypeError, (errors.DomainError, TypeError)),
+        (errors.ValidityError, (errors.MercerError, ValueError)),
+        (errors.PlanError, (errors.MercerError, MemoryError)),
+        (errors.SolveError, (errors.MercerError, np.linalg.LinAlgError)),
+        (errors.ConvergenceWarning, (UserWarning,)),
+    ],
+)
+def test_every_error_is_also_a_built_in_one(error, parents):
+    assert all(issubclass(error, parent) for parent in parents)
+    assert str(error("what and why")) == "what and why"
+
+
+@pytest.mark.parametrize(
+    ("word", "answer"),
+    [
+        ("gausian", "; did you mean 'gaussian'?"),
+        ("linaer", "; did you mean 'linear'?"),
+        ("zzz", "; known are 'gaussian', 'linear'"),
+        ("", "; known are 'gaussian', 'linear'"),
+        (3, "; known are 'gaussian', 'linear'"),
+        (None, "; known are 'gaussian', 'linear'"),
+    ],
+)
+def test_a_close_match_is_suggested_otherwise_all_that_is_known(word, answer):
+    assert errors.suggestion(word, ["linear", "gaussian"]) == answer
