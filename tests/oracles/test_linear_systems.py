@@ -186,9 +186,8 @@ def test_the_penalty_that_the_message_suggests_suffices(solver):
     K, y = Gaussian(1.0)(X), targets(35)
     message = solve(solver, K, y, 0.0).message
     (suggested,) = map(float, re.findall(r"penalty of (?:at least )?about ([\d.e-]+\d)", message))
-    assert suggested < 1e-9
-    assert solve(solver, K, y, suggested).status != "singular"
-    assert solve(solver, K, y, 1e4 * suggested).status == "solved"
+    assert suggested < 1e-6
+    assert solve(solver, K, y, suggested).status == "solved"
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=repr)

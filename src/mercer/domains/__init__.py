@@ -6,8 +6,14 @@ from mercer.domains.gramrows import GRAM_ROWS, GramRows, require_symmetric
 from mercer.domains.objects import Objects
 from mercer.domains.points import Domain, Points, join
 from mercer.domains.tables import Table, is_frame
-from mercer.domains.targets import admit_labels, admit_target, admit_weights, weigh_classes
-from mercer.domains.vectors import VECTORS, VectorDomain, Vectors
+from mercer.domains.targets import (
+    admit_labels,
+    admit_target,
+    admit_weights,
+    real_numbers,
+    weigh_classes,
+)
+from mercer.domains.vectors import VECTORS, VectorDomain, Vectors, to_numpy
 
 __all__ = [
     "ANYTHING",
@@ -30,6 +36,8 @@ __all__ = [
     "admit_weights",
     "is_frame",
     "join",
+    "real_numbers",
     "require_symmetric",
+    "to_numpy",
     "weigh_classes",
 ]

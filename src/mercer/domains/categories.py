@@ -13,7 +13,7 @@ from scipy import sparse
 from mercer.domains.objects import Objects
 from mercer.domains.points import Domain, Points
 from mercer.domains.tables import Table, is_frame
-from mercer.domains.vectors import VectorDomain, Vectors
+from mercer.domains.vectors import VectorDomain, Vectors, to_numpy
 from mercer.errors import DomainError
 
 __all__ = ["CATEGORIES", "Categories", "CategoryDomain"]
@@ -71,7 +71,7 @@ def _label(item: Any, row: int, name: str) -> Any:
     if isinstance(item, dict):
         item = tuple(item.values())
     elif array_api_compat.is_array_api_obj(item):
-        item = tuple(np.asarray(item).ravel().tolist())
+        item = tuple(to_numpy(item).ravel().tolist())
     elif isinstance(item, list):
         item = tuple(item)
     if isinstance(item, tuple):
@@ -83,7 +83,7 @@ def _label(item: Any, row: int, name: str) -> Any:
 def _plain(value: Any, row: int, name: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or value != value or str(value) == "<NA>":
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         raise DomainError(
             f"row {row} of {name} has a missing category; fill it in or drop the row"
         )

@@ -46,6 +46,11 @@ class Points:
         """Number of columns, or None where things have no columns."""
         return None
 
+    @property
+    def bytes(self) -> int:
+        """Memory that a working copy of the numbers would take."""
+        return 8 * len(self) * (self.width or 0)
+
     def __getitem__(self, rows: Any) -> Points:
         part = self.take(rows)
         part._views = {key: view[rows] for key, view in self._views.items()}

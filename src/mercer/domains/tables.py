@@ -23,10 +23,11 @@ def is_frame(X: Any) -> bool:
 class Table(Points):
     """Rows of a DataFrame, or of a two-dimensional array whose columns have numbers."""
 
-    def __init__(self, frame: Any, name: str = "X") -> None:
+    def __init__(self, frame: Any, name: str = "X", places: list[int] | None = None) -> None:
         super().__init__()
         self.frame = frame
-        if is_frame(frame):
+        self.places = places  # where the columns of a selection stood in the user's table
+        if is_frame(frame) and places is None:
             _check_unique(frame, name)
         nonempty(len(self), name, tuple(frame.shape))
 
@@ -38,7 +39,8 @@ class Table(Points):
         return int(self.frame.shape[1])
 
     def take(self, rows: Any) -> Table:
-        return Table(self.frame.iloc[rows] if is_frame(self.frame) else self.frame[rows])
+        part = self.frame.iloc[rows] if is_frame(self.frame) else self.frame[rows]
+        return Table(part, places=self.places)
 
     def concat(self, other: Table) -> Table:
         if is_frame(self.frame):
@@ -53,20 +55,24 @@ class Table(Points):
     def items(self) -> Iterator[Any]:
         """Yield each row: a dict by column name, or a one-dimensional array."""
         if is_frame(self.frame):
-            return iter(self.frame.to_dict(orient="records"))
+            names: Any = self.frame.columns if self.frame.columns.is_unique else self.places
+            return (
+                dict(zip(names, row, strict=True)) for row in self.frame.itertuples(index=False)
+            )
         return iter(self.frame)
 
-    def select(self, columns: tuple[Any, ...]) -> Any:
-        """Return the columns named by indices, slices or names, as the container they came in."""
+    def select(self, columns: tuple[Any, ...]) -> Table:
+        """Return the columns named by indices, slices or names."""
+        places = self._positions(columns)
         if is_frame(self.frame):
-            return self.frame.iloc[:, self._positions(columns)]
+            return Table(self.frame.iloc[:, places], places=places)
         if isinstance(self.frame, np.ndarray) or sparse.issparse(self.frame):
-            return self.frame[:, self._positions(columns)]
+            return Table(self.frame[:, places], places=places)
         xp, device = (
             array_api_compat.array_namespace(self.frame),
             array_api_compat.device(self.frame),
         )
-        return xp.take(self.frame, xp.asarray(self._positions(columns), device=device), axis=1)
+        return Table(xp.take(self.frame, xp.asarray(places, device=device), axis=1), places=places)
 
     def _positions(self, columns: tuple[Any, ...]) -> list[int]:
         names = list(self.frame.columns) if is_frame(self.frame) else []

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.errors import DomainError, DomainTypeError
 
-__all__ = ["admit_labels", "admit_target", "admit_weights", "weigh_classes"]
+__all__ = ["admit_labels", "admit_target", "admit_weights", "real_numbers", "weigh_classes"]
 
 
 def admit_target(y: Any, count: int) -> np.ndarray:
@@ -54,11 +54,22 @@ def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     return codes, classes
 
 
+def real_numbers(values: Any, name: str) -> np.ndarray:
+    """Return an array of float64, refusing text and complex numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise DomainError(f"Complex data not supported: {name} must hold real numbers")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DomainError(f"{name} must hold numbers ({error})") from error
+
+
 def admit_weights(weights: Any, count: int) -> np.ndarray | None:
     """Return sample weights as float64, or None when all items count alike."""
     if weights is None:
         return None
-    w = np.asarray(weights, dtype=np.float64)
+    w = real_numbers(weights, "sample_weight")
     if w.ndim == 0:
         w = np.full(count, float(w))
     if w.ndim != 1:
@@ -96,7 +107,9 @@ def weigh_classes(
     unknown = [label for label in rule if label not in classes.tolist()]
     if unknown:
         raise DomainError(f"class_weight names {unknown[0]!r}, which is not among the labels")
-    share = np.array([float(rule.get(label, 1.0)) for label in classes.tolist()])
+    share = real_numbers([rule.get(label, 1.0) for label in classes.tolist()], "class_weight")
+    if not np.isfinite(share).all() or (share < 0).any():
+        raise DomainError(f"class_weight must be finite and not negative, found {rule!r}")
     return admit_weights(w * share[codes], len(codes))
 
 

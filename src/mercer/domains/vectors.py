@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,15 @@ from mercer.domains.points import Domain, Points, nonempty
 from mercer.domains.tables import Table, is_frame
 from mercer.errors import DomainError, DomainTypeError
 
-__all__ = ["VECTORS", "VectorDomain", "Vectors"]
+__all__ = ["VECTORS", "VectorDomain", "Vectors", "to_numpy"]
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """Return any library's array as NumPy's, from whatever device it is on."""
+    try:
+        return np.asarray(array)
+    except TypeError:
+        return np.asarray(array_api_compat.to_device(array, "cpu"))
 
 
 class Vectors(Points):
@@ -26,12 +35,17 @@ class Vectors(Points):
     """
 
     def __init__(
-        self, array: Any, names: tuple[str, ...] | None = None, origin: Any = None
+        self,
+        array: Any,
+        names: tuple[str, ...] | None = None,
+        origin: Any = None,
+        places: list[int] | None = None,
     ) -> None:
         super().__init__()
         self.array = array
         self.names = names
         self.origin = origin
+        self.places = places  # where the columns stood in the user's table
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
@@ -39,6 +53,10 @@ class Vectors(Points):
     @property
     def width(self) -> int:
         return int(self.array.shape[1])
+
+    @property
+    def bytes(self) -> int:
+        return 12 * int(self.array.nnz) if self.is_sparse else super().bytes
 
     @property
     def is_sparse(self) -> bool:
@@ -122,7 +140,7 @@ class VectorDomain(Domain):
         if self.nonnegative:
             values = points.array.data if points.is_sparse else points.array
             if bool(points.xp.any(values < 0)):
-                where = "" if points.is_sparse else _where(points, points.array < 0)
+                where = _where(points, points.array < 0)
                 raise DomainError(
                     f"Negative values in data: {name} is negative{where}, but the kernel is "
                     "defined for histograms, whose entries are not negative"
@@ -157,11 +175,12 @@ def _read_table(table: Table, name: str) -> Vectors:
     """Read all columns of a table as numbers, naming the column that is not."""
     frame = table.frame
     if not is_frame(frame):
-        return _read(frame, name)
+        found = _read(frame, name)
+        return Vectors(found.array, found.names, places=table.places)
     if table.width == 0:
         _check_shape(frame, name)
     columns = [_numeric(frame.iloc[:, j], name) for j in range(table.width)]
-    return Vectors(np.column_stack(columns), tuple(map(str, frame.columns)))
+    return Vectors(np.column_stack(columns), tuple(map(str, frame.columns)), places=table.places)
 
 
 def _numeric(column: Any, name: str) -> np.ndarray:
@@ -172,13 +191,12 @@ def _numeric(column: Any, name: str) -> np.ndarray:
     if kind in "fiub":
         dtype = np.float32 if column.dtype == np.float32 else np.float64
         return column.to_numpy(dtype=dtype, na_value=np.nan)
-    try:
+    if kind == "O" and all(isinstance(value, numbers.Real) for value in column.dropna()):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise DomainError(
-            f"column {column.name!r} of {name} holds {column.dtype} values, but a vector kernel "
-            f"needs numbers; compare it with Categorical().on({column.name!r}) instead"
-        ) from error
+    raise DomainError(
+        f"column {column.name!r} of {name} holds {column.dtype} values, but a vector kernel "
+        f"needs numbers; compare it with Categorical().on({column.name!r}) instead"
+    )
 
 
 def _from_sequence(X: Any, name: str) -> np.ndarray:
@@ -232,6 +250,9 @@ def _as_floats(X: Any, name: str) -> Any:
 
 def _from_object_array(X: np.ndarray, name: str) -> np.ndarray:
     try:
+        text = next((value for value in X.ravel() if isinstance(value, str)), None)
+        if text is not None:
+            raise ValueError(f"could not convert string to float: {text!r}")
         return X.astype(np.float64)
     except TypeError as error:
         raise DomainTypeError(f"{name} holds objects that are not numbers: {error}") from error
@@ -247,14 +268,14 @@ def _check_finite(points: Vectors, name: str) -> None:
     if points.is_sparse:
         bad = ~np.isfinite(array.data)
         if bad.any():
-            row = int(np.searchsorted(array.indptr, np.argmax(bad), side="right")) - 1
             value = "NaN" if np.isnan(array.data[bad][0]) else "infinity"
-            column = int(array.indices[np.argmax(bad)])
-            raise DomainError(_not_finite(name, value, f" at row {row}, column {column}"))
+            mask = sparse.csr_array((bad, array.indices, array.indptr), shape=array.shape)
+            raise DomainError(_not_finite(name, value, _where(points, mask)))
         return
     # A sum is finite only if every term is; the elementwise test runs only when it is not.
-    if bool(xp.isfinite(xp.sum(array))):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if bool(xp.isfinite(xp.sum(array))):
+            return
     for value, found in (("NaN", xp.isnan(array)), ("infinity", xp.isinf(array))):
         if bool(xp.any(found)):
             raise DomainError(_not_finite(name, value, _where(points, found)))
@@ -266,7 +287,9 @@ def _not_finite(name: str, value: str, where: str) -> str:
 
 def _where(points: Vectors, found: Any) -> str:
     """Say in words where a mask is first true."""
-    rows, columns = points.xp.nonzero(found)
+    rows, columns = found.nonzero() if points.is_sparse else points.xp.nonzero(found)
     row, column = int(rows[0]), int(columns[0])
-    label = f" ({points.names[column]!r})" if points.names else ""
+    if points.places is not None:
+        column = points.places[column]
+    label = f" ({points.names[int(columns[0])]!r})" if points.names else ""
     return f" at row {row}, column {column}{label}"

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import GramRows, Points, require_symmetric
+from mercer.domains import GramRows, Points, require_symmetric, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import fill
+from mercer.kernels.tiles import diagonal, fill
 
 __all__ = ["Blocked", "Dense", "LowRank", "Operator", "assemble", "features_of"]
 
@@ -103,13 +103,15 @@ class Blocked:
         return product(self.kernel, self.points, self.points, vectors)
 
     def diagonal(self) -> np.ndarray:
-        return np.asarray(self.kernel.evaluate_diagonal(self.points), dtype=np.float64)
+        return to_numpy(diagonal(self.kernel, self.points)).astype(np.float64)
 
     def matrix(self) -> np.ndarray:
         return self.fresh()
 
     def fresh(self) -> np.ndarray:
-        return np.asarray(fill(self.kernel, self.points, dtype=np.float64), dtype=np.float64)
+        return to_numpy(fill(self.kernel, self.points, dtype=np.float64)).astype(
+            np.float64, copy=False
+        )
 
 
 class LowRank:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.domains import Points
+from mercer.domains import Points, to_numpy
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import (
     common_origin,
@@ -36,7 +36,7 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
     """
     coefficients = np.asarray(coefficients, dtype=np.float64)
     if not on_numpy(A):
-        return np.asarray(fill(kernel, A, B)) @ coefficients
+        return to_numpy(fill(kernel, A, B)) @ coefficients
     A, B = common_origin(kernel, A, B)
     result = np.zeros((len(A), *coefficients.shape[1:]))
     size = tile_size(A, B)

@@ -40,6 +40,8 @@ __all__ = [
 class Composite(Kernel):
     """A kernel made of others on the same things."""
 
+    arrays = 1
+
     @property
     def domain(self) -> Domain:  # type: ignore[override]
         return joined(self)

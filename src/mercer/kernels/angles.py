@@ -70,6 +70,8 @@ class ArcCosine(VectorKernel):
     0.5
     """
 
+    arrays = 9
+
     order: int
 
     def __post_init__(self) -> None:
@@ -119,6 +121,8 @@ class Tanimoto(VectorKernel):
     >>> round(Tanimoto().pair([1, 1, 0], [0, 1, 1]), 6)
     0.333333
     """
+
+    arrays = 8
 
     def pair(self, x: Any, z: Any) -> float:
         (u, a), (v, b) = _direction(x), _direction(z)

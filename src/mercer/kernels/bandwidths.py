@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Vectors
+from mercer.domains import Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.block import Block
 from mercer.kernels.parameters import positive
@@ -42,6 +42,8 @@ def bandwidth(owner: Any, value: Any) -> Bandwidth:
         return value
     if np.ndim(value) == 0:
         return positive(owner, "bandwidth", value)
+    if np.size(value) == 0:
+        raise ValidityError(f"bandwidth of {type(owner).__name__} must not be empty")
     return tuple(positive(owner, "bandwidth", item) for item in np.ravel(value))
 
 
@@ -65,7 +67,7 @@ def resolved(
         chosen = np.random.default_rng(0).choice(len(points), SAMPLE, replace=False)
         points, w = points[np.sort(chosen)], w[np.sort(chosen)]
     pairs = np.triu_indices(len(points), 1)
-    between = np.asarray(distances(Block(points, points)))[pairs]
+    between = to_numpy(distances(Block(points, points)))[pairs]
     if weights is None:
         between = between[between > 0]
         return float(np.median(between)) if len(between) else 1.0
@@ -87,7 +89,7 @@ def _median(distances: np.ndarray, weights: np.ndarray) -> float:
 
 
 def _scale(points: Vectors, weights: np.ndarray) -> float:
-    array: Any = points.array if points.is_sparse else np.asarray(points.array, dtype=np.float64)
+    array: Any = points.array if points.is_sparse else to_numpy(points.array).astype(np.float64)
     w = weights / (weights.sum() * points.width)
     mean = float(np.sum(array.T @ w))
     if points.is_sparse:

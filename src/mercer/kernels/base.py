@@ -71,6 +71,7 @@ class Kernel(Value):
     domain: ClassVar[Domain] = ANYTHING
     threads: ClassVar[bool] = False
     heuristic: ClassVar[tuple[str, ...]] = ()
+    arrays: ClassVar[int] = 4  # of the size of a tile, that `evaluate` holds at once
     precedence: ClassVar[int] = 9  # how tightly the repr binds: sums 1, products 2, powers 3
 
     # ---- what the author of a kernel writes; points are those that its domain admits --------
@@ -275,6 +276,10 @@ class Kernel(Value):
         if found is None:
             return None
         return FeatureMap(found.count, lambda new: found.transform(new.view(key, encode)))
+
+    def workspace(self) -> int:
+        """Return how many arrays of a tile's size an evaluation takes, for plans."""
+        return self.arrays + sum(child.workspace() for child in self.children())
 
     def children(self) -> list[Kernel]:
         """Return the kernels that this one is made of."""

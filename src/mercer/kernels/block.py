@@ -34,6 +34,8 @@ FEW_DIMENSIONS = 4
 # Squared distances smaller than this share of the squared norms have lost more than five digits
 # in |x|² + |z|² − 2xᵀz, and are computed again from the differences.
 CANCELLATION = 1e-5
+# If more than one entry in this many is spoiled, all of the block is computed from differences.
+MANY = 16
 
 
 class Scratch:
@@ -258,35 +260,57 @@ def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[Moved,
 
 
 def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
+    left, _ = _sides(block)
+    if not left.is_sparse and left.width <= FEW_DIMENSIONS:
+        return _direct(block, scales)
     A, B = _near_origin(block, scales)
-    if not sparse.issparse(A.array) and A.array.shape[1] <= FEW_DIMENSIONS:
-        return sum_over_dimensions(block, A.array, B.array, _squared_in_place)
     D = _product(block, A.array, B.array)
     D *= -2.0  # the expanded square (6.24)
     D += A.squares[:, None]
     D += B.squares[None, :]
-    return _mended(D, A, B, block.xp)
+    return _mended(block, D, A, B, scales)
 
 
-def _squared_in_place(i: int, difference: Any) -> Any:
-    difference *= difference
-    return difference
+def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
+    """Add up the squared differences themselves: slower, but nothing cancels."""
+
+    def term(i: int, difference: Any) -> Any:
+        if scales is not None:
+            difference /= scales[i]
+        difference *= difference
+        return difference
+
+    return sum_over_dimensions(block, *rows(block), term)
 
 
-def _mended(D: Any, A: Moved, B: Moved, xp: Any) -> Any:
-    """Compute the entries that cancellation has spoiled again, from the differences."""
+def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] | None) -> Any:
+    """Compute the entries that cancellation has spoiled again, from the original differences."""
+    xp = block.xp
     spoiled = CANCELLATION * (xp.max(A.squares) + xp.max(B.squares))
     near = D < spoiled
-    if not bool(xp.any(near)):
+    count = int(xp.count_nonzero(near))
+    if count == 0:
         return D
-    i, j = xp.nonzero(near)
     if sparse.issparse(A.array):
-        D[i, j] = _squares(A.array[i] - B.array[j])
-    elif isinstance(D, np.ndarray) or array_api_compat.is_torch_array(D):
-        D[i, j] = _squares(xp.take(A.array, i, axis=0) - xp.take(B.array, j, axis=0))
-    else:  # the standard has no assignment to scattered entries
-        direct = (A.array[:, k][:, None] - B.array[:, k][None, :] for k in range(A.array.shape[1]))
-        D = xp.where(near, sum(u * u for u in direct), D)
+        return _mended_sparse(D, near, A, B)
+    if isinstance(D, np.ndarray) and count * MANY <= D.size:
+        X, Z = rows(block)
+        i, j = np.nonzero(near)
+        for part in range(0, count, D.shape[0]):  # a few at a time: each takes a row of memory
+            some = slice(part, part + D.shape[0])
+            difference = X[i[some]] - Z[j[some]]
+            if scales is not None:
+                difference /= np.asarray(scales)
+            D[i[some], j[some]] = _squares(difference)
+        return D
+    return xp.where(near, _direct(block, scales), D)
+
+
+def _mended_sparse(D: np.ndarray, near: np.ndarray, A: Moved, B: Moved) -> np.ndarray:
+    i, j = np.nonzero(near)
+    for part in range(0, len(i), len(D)):
+        some = slice(part, part + len(D))
+        D[i[some], j[some]] = _squares(A.array[i[some]] - B.array[j[some]])
     return D
 
 

@@ -34,6 +34,7 @@ class On(Kernel):
     kernel: Kernel
     columns: tuple[Any, ...]
     domain: ClassVar[Domain] = COLUMNS
+    arrays = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.columns, str) or not isinstance(self.columns, tuple | list):

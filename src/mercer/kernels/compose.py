@@ -93,6 +93,10 @@ class Rescale(Composite):
                 values[i, 0] = float(self.function(x))
             except OverflowError:
                 values[i, 0] = math.inf
+            except (TypeError, ValueError) as error:
+                raise ValidityError(
+                    f"f of rescale({self.kernel!r}, f) does not return a number for item {i}"
+                ) from error
             if not math.isfinite(values[i, 0]):
                 raise ValidityError(
                     f"f of rescale({self.kernel!r}, f) is {values[i, 0]} for item {i}; it must "
@@ -125,6 +129,7 @@ class Pullback(Kernel):
     map: Callable[[Any], Any]
     batched: bool = False
     domain: ClassVar[Domain] = ANYTHING
+    arrays = 0
 
     def __post_init__(self) -> None:
         _require_callable(self.map, "phi")

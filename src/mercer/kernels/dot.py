@@ -118,10 +118,14 @@ class Polynomial(VectorKernel):
             X = np.concatenate([X, np.full((len(X), 1), math.sqrt(self.offset))], axis=1)
         terms = combinations_with_replacement(range(X.shape[1]), self.degree)
         index = np.array(list(terms))
-        features = np.ones((len(X), len(index)))
-        for column in index.T:
-            features *= X[:, column]
-        return features * np.sqrt(_multinomials(index))
+        features = np.empty((len(X), len(index)))
+        weights = np.sqrt(_multinomials(index))
+        for some in range(0, len(index), 64):  # a few columns at a time, to save memory
+            part = slice(some, some + 64)
+            features[:, part] = weights[part]
+            for column in index[part].T:
+                features[:, part] *= X[:, column]
+        return features
 
 
 @kernel

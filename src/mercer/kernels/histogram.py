@@ -15,6 +15,7 @@ from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import (
     Block,
     cityblock,
+    dots,
     norms,
     outer,
     rows,
@@ -98,9 +99,14 @@ class Intersection(VectorKernel):
         return float(np.sum(np.minimum(np.asarray(x, float), np.asarray(z, float))))
 
     def evaluate(self, block: Block) -> Any:
-        # min(x, z) = (x + z − |x − z|)/2, which also serves sparse rows.
         A, B = rows(block)
-        return 0.5 * (_totals(A)[:, None] + _totals(B)[None, :] - cityblock(block))
+        if sparse.issparse(A):  # min(x, z) = (x + z − |x − z|)/2
+            return 0.5 * (_totals(A)[:, None] + _totals(B)[None, :] - cityblock(block))
+        total, work = outer(block, "minimum", A[:, 0], B[:, 0]), None
+        for i in range(1, int(A.shape[1])):
+            work = outer(block, "minimum", A[:, i], B[:, i], work)
+            total += work
+        return total
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return _totals(rows(Block(points, points))[0])
@@ -124,14 +130,22 @@ class Brownian(VectorKernel):
     2.0
     """
 
+    arrays = 9
+
     def pair(self, x: Any, z: Any) -> float:
         x, z = np.asarray(x, float), np.asarray(z, float)
-        return float(np.linalg.norm(x) + np.linalg.norm(z) - np.linalg.norm(x - z)) / 2
+        short, long = sorted((float(np.linalg.norm(x)), float(np.linalg.norm(z))))
+        rest = long + float(np.linalg.norm(x - z))
+        return (short + (2 * float(x @ z) - short**2) / rest) / 2 if rest else 0.0
 
     def evaluate(self, block: Block) -> Any:
+        # With |x| ≥ |z|, |x| − |x − z| = (2xᵀz − |z|²)/(|x| + |x − z|) loses no digits.
         xp, (a, b) = block.xp, norms(block)
-        distances = xp.sqrt(squared_distances(block))
-        return 0.5 * (xp.sqrt(a)[:, None] + xp.sqrt(b)[None, :] - distances)
+        short = xp.minimum(xp.sqrt(a)[:, None], xp.sqrt(b)[None, :])
+        long = xp.maximum(xp.sqrt(a)[:, None], xp.sqrt(b)[None, :])
+        rest = long + xp.sqrt(squared_distances(block))
+        safe = xp.where(rest > 0, rest, xp.ones_like(rest))
+        return 0.5 * (short + (2 * dots(block) - short**2) / safe)
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return points.xp.sqrt(squared_norms(points))

@@ -9,7 +9,7 @@ import array_api_compat
 import numpy as np
 from scipy import special
 
-from mercer.domains import Domain, VectorDomain, Vectors
+from mercer.domains import Domain, VectorDomain, Vectors, to_numpy
 from mercer.kernels.bandwidths import Bandwidth, bandwidth, resolved
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import (
@@ -58,6 +58,11 @@ class Stationary(VectorKernel):
     def sigma(self) -> float:
         """The single bandwidth that is left after division by `scales`."""
         return self.bandwidth if isinstance(self.bandwidth, float) else 1.0
+
+    @property
+    def precision(self) -> float:
+        """1/σ², kept finite so that a distance of zero stays zero however small σ is."""
+        return min(1 / self.sigma / self.sigma, 1e300)
 
     @property
     def widths(self) -> np.ndarray:
@@ -111,7 +116,7 @@ class Gaussian(Stationary):
         return math.exp(-float(np.sum(self.difference(x, z) ** 2)) / 2)
 
     def evaluate(self, block: Block) -> Any:
-        return block.exp(squared_distances(block, self.scales), -0.5 / self.sigma**2)
+        return block.exp(squared_distances(block, self.scales), -0.5 * self.precision)
 
     def prove(self) -> Proof:
         return proved(self, "(6.25) writes it as f(x)·exp(xᵀz/σ²)·f(z), by (6.14) and (6.16)")
@@ -201,6 +206,8 @@ class Matern(Stationary):
     0.483358
     """
 
+    arrays = 7
+
     nu: float = 1.5
     bandwidth: Bandwidth = "median"
 
@@ -216,14 +223,16 @@ class Matern(Stationary):
         t = math.sqrt(2 * self.nu) * distance
         if t == 0.0:
             return 1.0
-        return float(
-            2 ** (1 - self.nu) / special.gamma(self.nu) * t**self.nu * special.kv(self.nu, t)
-        )
+        with np.errstate(all="ignore"):
+            height = 2 ** (1 - self.nu) / special.gamma(self.nu)
+            value = float(height * t**self.nu * special.kv(self.nu, t)) if height else math.nan
+        # Where a factor is too large or small for a float, only the logarithms are numbers.
+        return value if math.isfinite(value) else float(_bessel_form(np.array([t]), self.nu)[0])
 
     def evaluate(self, block: Block) -> Any:
         xp, D = block.xp, squared_distances(block, self.scales)
         if self.nu == math.inf:
-            return block.exp(D, -0.5 / self.sigma**2)
+            return block.exp(D, -0.5 * self.precision)
         t = xp.sqrt(D) * (math.sqrt(2 * self.nu) / self.sigma)
         if self.nu == 0.5:
             return xp.exp(-t)
@@ -231,7 +240,9 @@ class Matern(Stationary):
             return (1 + t) * xp.exp(-t)
         if self.nu == 2.5:
             return (1 + t + t * t / 3) * xp.exp(-t)
-        return xp.asarray(_bessel_form(np.asarray(t), self.nu), dtype=t.dtype)
+        return xp.asarray(
+            _bessel_form(to_numpy(t), self.nu), dtype=t.dtype, device=array_api_compat.device(t)
+        )
 
     def prove(self) -> Proof:
         return proved(self, "it is the Fourier transform of a multivariate t density (Bochner)")
@@ -274,7 +285,7 @@ class RationalQuadratic(Stationary):
 
     def evaluate(self, block: Block) -> Any:
         D = squared_distances(block, self.scales)
-        return (1 + D * (0.5 / (self.alpha * self.sigma**2))) ** -self.alpha
+        return (1 + D * (0.5 / self.alpha * self.precision)) ** -self.alpha
 
     def prove(self) -> Proof:
         return proved(self, "it is a positive mixture (6.13, 6.17) of Gaussians of all bandwidths")
@@ -314,8 +325,8 @@ class Periodic(Stationary):
         super().__post_init__()
 
     def pair(self, x: Any, z: Any) -> float:
-        turns = (np.asarray(x, float) - np.asarray(z, float)) / self.period
-        waves = np.sin(np.pi * turns) / self.widths
+        x, z = (np.remainder(np.asarray(a, float), self.period) for a in (x, z))
+        waves = np.sin(np.pi * (x - z) / self.period) / self.widths
         return math.exp(-2 * float(np.sum(waves**2)))
 
     def evaluate(self, block: Block) -> Any:
@@ -348,11 +359,40 @@ class Periodic(Stationary):
 
 def _bessel_form(t: np.ndarray, nu: float) -> np.ndarray:
     """Return 2^(1−ν)/Γ(ν)·t^ν K_ν(t), in logarithms so that nothing overflows."""
-    tiny = t < 1e-12
-    safe = np.where(tiny, 1.0, t)
+    safe = np.where(t > 0, t, 1.0)
     log_height = (1 - nu) * math.log(2) - special.gammaln(nu)
-    values = np.exp(log_height + nu * np.log(safe) + np.log(special.kve(nu, safe)) - safe)
-    return np.where(tiny, 1.0, values)
+    with np.errstate(all="ignore"):
+        if nu < DEBYE:
+            values = np.exp(log_height + nu * np.log(safe) + np.log(special.kve(nu, safe)) - safe)
+        else:
+            values = np.exp(log_height + nu * np.log(safe) + _log_bessel(safe, nu))
+        # K_ν overflows at short distances, where 1 − t²/4(ν − 1) is exact.
+        near = 1 - safe**2 / (4 * max(nu - 1, 1e-3))
+    values = np.where(np.isfinite(values), values, near)
+    return np.where(t > 0, values, 1.0)
+
+
+DEBYE = 50.0  # from this order on the asymptotic series has twelve digits
+
+
+def _log_bessel(t: np.ndarray, nu: float) -> np.ndarray:
+    """Return log K_ν(t) for large ν by Debye's expansion (Abramowitz & Stegun, 9.7.8)."""
+    z = t / nu
+    root = np.sqrt(1 + z * z)
+    p = 1 / root
+    q = p * p
+    terms: tuple[Any, ...] = (
+        1.0,
+        -p * (3 - 5 * q) / 24,
+        q * (81 - 462 * q + 385 * q**2) / 1152,
+        -p * q * (30375 - 369603 * q + 765765 * q**2 - 425425 * q**3) / 414720,
+        q**2
+        * (4465125 - 94121676 * q + 349922430 * q**2 - 446185740 * q**3 + 185910725 * q**4)
+        / 39813120,
+    )
+    series = np.sum([term / nu**k for k, term in enumerate(np.broadcast_arrays(*terms))], axis=0)
+    exponent = nu * (root + np.log(z / (1 + root)))
+    return 0.5 * math.log(math.pi / (2 * nu)) - exponent - 0.5 * np.log(root) + np.log(series)
 
 
 def _student(rng: np.random.Generator, count: int, width: int, freedom: float) -> np.ndarray:

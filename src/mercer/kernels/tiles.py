@@ -130,6 +130,12 @@ def tile_size(*sides: Points) -> int:
     return SPARSE_TILE if has_sparse else TILE
 
 
+def working_bytes(kernel: Kernel, points: Points) -> int:
+    """Return the memory that evaluating tiles of these items takes, on all threads."""
+    threads = cores() if kernel.threads else 1
+    return 8 * threads * min(len(points), tile_size(points)) ** 2 * kernel.workspace()
+
+
 def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
     """Do all jobs, on every core if `threads`, keeping BLAS to one thread in each."""
     jobs = list(jobs)

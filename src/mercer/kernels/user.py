@@ -85,7 +85,11 @@ class Precomputed(Kernel):
 
     def evaluate_diagonal(self, points: GramRows) -> Any:
         if points.places is None:
-            raise DomainError("rows of similarities to other items do not contain a diagonal")
+            rows, columns = points.matrix.shape
+            raise DomainError(
+                "Precomputed matrix must be a square matrix to have a diagonal. Input is a "
+                f"{rows}x{columns} matrix."
+            )
         return points.matrix[np.arange(len(points)), points.places].astype(np.float64)
 
     def prove(self) -> Proof:

@@ -14,11 +14,20 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, admit_labels, admit_target, admit_weights, weigh_classes
+from mercer.domains import (
+    Points,
+    admit_labels,
+    admit_target,
+    admit_weights,
+    to_numpy,
+    weigh_classes,
+)
+from mercer.errors import ValidityError
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel
+from mercer.kernels.tiles import diagonal, working_bytes
 from mercer.machines.machine import Machine, number
-from mercer.plans import Plan, plan_ridge
+from mercer.plans import Plan, Size, plan_ridge
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solver
 
@@ -60,7 +69,8 @@ class Ridge(Machine):
     def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
         """Walk through the rooms: X is admitted; resolve, plan, assemble, solve, keep."""
         kernel = self._resolve(points, weights)
-        plan = self._plan(kernel, points, 1 if target.ndim == 1 else target.shape[1])
+        targets = 1 if target.ndim == 1 else target.shape[1]
+        plan = self._plan(kernel, points, targets, weights is not None)
         problem = Problem(assemble(kernel, points, plan.route), weights, self.intercept)
         solver = solver_for(plan, self.indefinite)
         solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
@@ -73,20 +83,23 @@ class Ridge(Machine):
         self.intercept_, self.coef_ = solution.intercept, solution.weights
         return self
 
-    def _plan(self, kernel: Kernel, points: Points, targets: int) -> Plan:
+    def _plan(self, kernel: Kernel, points: Points, targets: int, weighted: bool = False) -> Plan:
         penalty = number(self.penalty, "penalty")
         repair = self._require_valid(kernel, self.indefinite)
+        if not isinstance(self.follow, Plan | None):
+            raise ValidityError(f"follow must be a Plan, found {self.follow!r}")
         finite = kernel.map_features(points)
-        trace = float(np.sum(np.abs(np.asarray(kernel.evaluate_diagonal(points)))))
-        return plan_ridge(
-            self.follow or Plan(),
+        trace = float(np.sum(np.abs(to_numpy(diagonal(kernel, points)), dtype=float)))
+        size = Size(
             items=len(points),
-            width=points.width or 1,
+            row=points.bytes / len(points),
             features=None if finite is None else finite.count,
             targets=targets + bool(self.intercept),
-            bound=(trace + penalty) / penalty if penalty else np.inf,
-            repair=repair,
+            tiles=working_bytes(kernel, points),
+            weighted=weighted,
         )
+        bound = (trace + penalty) / penalty if penalty else np.inf
+        return plan_ridge(self.follow or Plan(), size, bound, repair)
 
     def _evaluate(self, X: Any) -> np.ndarray:
         """Return f(x) + b of new items, by the weights of the features if there are any."""

@@ -7,6 +7,7 @@ work that does not fit is refused with the size that would.
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,8 +26,35 @@ MIXED_FROM = 1000
 MIXED_UP_TO = 46_000
 # Refinement converges while condition · 6e-8 is well below 1.
 MIXED_CONDITION = 1e8
-# What a fit needs besides its large arrays: tiles, threads, small vectors.
-OVERHEAD = 8_000_000
+# What a fit needs besides its large arrays: threads, small vectors, Python itself.
+OVERHEAD = 2_000_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a problem is.
+
+    Attributes
+    ----------
+    items : int
+    row : float
+        Bytes of one item's numbers, which also say what one kernel evaluation costs.
+    features : int or None
+        Number of explicit features, if there are finitely many.
+    targets : int
+        Number of right-hand sides.
+    tiles : int
+        Bytes that evaluating the kernel takes.
+    weighted : bool
+        Whether items have weights, for which features are copied.
+    """
+
+    items: int
+    row: float = 8.0
+    features: int | None = None
+    targets: int = 1
+    tiles: int = 0
+    weighted: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,9 +80,7 @@ class Plan:
 
     Examples
     --------
-    >>> plan = plan_ridge(
-    ...     Plan(memory=10**9), items=1000, width=5, features=None, targets=1, bound=1e3
-    ... )
+    >>> plan = plan_ridge(Plan(memory=10**9), Size(items=1000), bound=1e3)
     >>> plan.route, plan.solver
     ('dual', 'cholesky')
     """
@@ -78,6 +104,11 @@ class Plan:
                 raise ValidityError(
                     f"{name} of a plan cannot be {value!r}{suggestion(value, allowed)}"
                 )
+        memory = self.memory
+        if memory is not None and not (
+            isinstance(memory, numbers.Real) and 0 <= memory < math.inf
+        ):
+            raise ValidityError(f"memory of a plan must be a number of bytes, found {memory!r}")
 
     def explain(self) -> str:
         """Say in plain words what would run, how many bytes it takes and why."""
@@ -89,55 +120,43 @@ class Plan:
         return "\n".join([first, memory, *(f"- {reason}" for reason in self.reasons)])
 
 
-def plan_ridge(
-    request: Plan,
-    items: int,
-    width: int,
-    features: int | None,
-    targets: int,
-    bound: float,
-    repair: bool = False,
-) -> Plan:
+def plan_ridge(request: Plan, size: Size, bound: float, repair: bool = False) -> Plan:
     """Decide how to solve a ridge problem.
 
     Parameters
     ----------
     request : Plan
         What the user has already decided.
-    items, width, targets : int
-        Sizes: n, the cost of one kernel evaluation, number of right-hand sides.
-    features : int or None
-        Number of explicit features, if there are finitely many.
+    size : Size
     bound : float
         Upper bound of the condition number, (trace K + λ)/λ; infinite for λ = 0.
     repair : bool
         Whether the kernel is not valid and its spectrum must be repaired.
     """
     reasons: list[str] = []
-    route = _route(request, items, width, features, bound, repair, reasons)
-    order = items if route == "dual" else features or 0
+    route = _route(request, size, bound, repair, reasons)
     solver = _solver(request, repair, reasons)
+    order = size.items if route == "dual" else size.features or 0
     precision = _precision(request, solver, order, bound, reasons)
-    memory = available() if request.memory is None else request.memory
-    extra = 8 * items * (order if route == "primal" else 0) + 8 * items * (width + 6 * targets)
-    needed = _matrix_bytes(order, solver, precision) + extra + OVERHEAD
+    memory = available() if request.memory is None else int(request.memory)
+    needed = _bytes(size, route, solver, precision)
     if precision == "mixed" and memory is not None and needed > memory:
         precision = "double"
-        needed = _matrix_bytes(order, solver, precision) + extra + OVERHEAD
+        needed = _bytes(size, route, solver, precision)
         reasons.append("a single-precision factor beside the matrix would not fit")
     if memory is not None and needed > memory:
-        raise PlanError(_too_large(needed, memory, items, order, route, solver))
+        raise PlanError(_too_large(size, route, solver, needed, memory))
     return replace(
         request, route=route, solver=solver, precision=precision, memory=memory,
-        bytes=int(needed), reasons=tuple(reasons),
+        bytes=needed, reasons=tuple(reasons),
     )  # fmt: skip
 
 
 def _route(
-    request: Plan, n: int, width: int, features: int | None, bound: float, repair: bool,
-    reasons: list[str],
-) -> Literal["dual", "primal"]:  # fmt: skip
-    if request.route == "primal" and (features is None or math.isinf(bound) or repair):
+    request: Plan, size: Size, bound: float, repair: bool, reasons: list[str]
+) -> Literal["dual", "primal"]:
+    n, m = size.items, size.features
+    if request.route == "primal" and (m is None or math.isinf(bound) or repair):
         raise ValidityError(
             "the primal route needs a valid kernel with finitely many features and a positive "
             "penalty; use the dual route"
@@ -145,18 +164,22 @@ def _route(
     if request.route != "auto":
         reasons.append(f"the {request.route} route was asked for")
         return request.route
-    if features is None or features > n**2:
-        reasons.append("dual, because the kernel has no finite feature map, or too large a one")
+    if m is None:
+        reasons.append("dual, because the kernel has no finite feature map")
         return "dual"
     if math.isinf(bound) or repair:
         reasons.append("dual, because interpolation and repair speak about the Gram matrix")
         return "dual"
-    primal = n * features**2 + features**3 / 3
-    dual = n**2 * width + n**3 / 3
+    if m > n**2:
+        count = str(m) if m < 10**9 else "more than a billion"
+        reasons.append(f"dual, because there are {count} features and only {n} items")
+        return "dual"
+    primal = n * m**2 + m**3 / 3
+    dual = n**2 * size.row / 8 + n**3 / 3
     better: Literal["dual", "primal"] = "primal" if primal < dual else "dual"
     reasons.append(
-        f"{better}, because {features} features and {n} items take {primal:.2g} operations in "
-        f"the primal and {dual:.2g} in the dual"
+        f"{better}, because {m} features and {n} items take {primal:.2g} operations in the "
+        f"primal and {dual:.2g} in the dual"
     )
     return better
 
@@ -184,18 +207,33 @@ def _precision(
     return "mixed"
 
 
-def _matrix_bytes(order: int, solver: str, precision: str) -> int:
-    """Return the bytes of the matrices: Gram, factor, workspace."""
+def _bytes(size: Size, route: str, solver: str, precision: str) -> int:
+    """Predict the peak: matrix, factor and workspace, features, items, right-hand sides, tiles."""
+    n = size.items
+    order = n if route == "dual" else size.features or 0
     if solver == "eigen":
-        return 32 * order**2  # the matrix, its vectors, and LAPACK's workspace of twice that
-    packed = 2 * order * (order + 1) if precision == "mixed" else 0
-    return 8 * order**2 + packed
+        solving = 24 * order**2  # the vectors, and LAPACK's workspace of twice that
+    else:
+        solving = 2 * order * (order + 1) if precision == "mixed" else 0
+    # The matrix is filled first, tile by tile; only then comes the factor.
+    beside = max(solving, size.tiles if route == "dual" else 0)
+    features = 8 * n * order * (2 if size.weighted else 1) if route == "primal" else 0
+    rest = n * (size.row + 48 * size.targets) + OVERHEAD
+    return int(8 * order**2 + beside + features + rest)
 
 
-def _too_large(needed: float, memory: int, n: int, order: int, route: str, solver: str) -> str:
-    per_square = {"cholesky": 8, "eigen": 32}[solver]
-    message = f"a fit on {n} items needs {human(needed)}, but {human(memory)} are available"
-    if route == "dual":
-        fits = int(math.sqrt(max(memory - OVERHEAD, 0) / per_square))
-        message += f"; about {fits} items would fit"
-    return message + "; use fewer items, or more memory with Plan(memory=...)"
+def _too_large(size: Size, route: str, solver: str, needed: int, memory: int) -> str:
+    message = (
+        f"a fit on {size.items} items needs {human(needed)}, but {human(memory)} are available"
+    )
+    if route == "primal":
+        return f"{message}; there are {size.features} features: use fewer, or the dual route"
+    low, high = 0, size.items  # the largest size that fits lies between
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = _bytes(replace(size, items=middle), route, solver, "double") <= memory
+        low, high = (middle, high) if fits else (low, middle)
+    return (
+        f"{message}; about {low} items would fit; use fewer items, or more memory with "
+        "Plan(memory=...)"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points
+from mercer.domains import Points, real_numbers
 from mercer.errors import DomainError
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
@@ -71,7 +71,7 @@ def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> Function:
     points = kernel.admit(X)
     if weights is None:
         return Function(kernel, points, np.full(len(points), 1 / len(points)))
-    w = np.asarray(weights, dtype=np.float64)
+    w = real_numbers(weights, "weights")
     if w.shape != (len(points),) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
         raise DomainError(
             f"weights must be {len(points)} finite numbers, not negative and not all zero"

@@ -11,6 +11,7 @@ from mercer.domains import Points
 from mercer.errors import ValidityError
 from mercer.gram import product
 from mercer.kernels import Kernel
+from mercer.kernels.base import same_width
 from mercer.kernels.tiles import fill
 
 __all__ = ["EmpiricalMap", "empirical_map"]
@@ -44,6 +45,7 @@ class EmpiricalMap:
     def __call__(self, A: Any) -> np.ndarray:
         """Return the features of new things; their inner products with reference points are k."""
         new = self.kernel.admit(A)
+        same_width(new, self.points)
         return product(self.kernel, new, self.points, self.vectors / np.sqrt(self.values))
 
     @property
@@ -75,6 +77,8 @@ def empirical_map(kernel: Kernel, X: Any, rank: int | None = None) -> EmpiricalM
     >>> bool(np.allclose(phi(X) @ phi(X).T, k(X)))
     True
     """
+    if rank is not None and (isinstance(rank, bool) or rank != int(rank) or rank < 1):
+        raise ValidityError(f"rank must be a whole number from 1 on, found {rank!r}")
     kernel = kernel.resolve(X)
     points = kernel.admit(X)
     values, vectors = np.linalg.eigh(np.asarray(fill(kernel, points, dtype=np.float64)))
@@ -84,6 +88,6 @@ def empirical_map(kernel: Kernel, X: Any, rank: int | None = None) -> EmpiricalM
             f"{kernel!r} has the negative eigenvalue {values[0]:.3g} on these items, so it has no "
             "real features"
         )
-    order = np.argsort(values)[::-1][:rank]
+    order = np.argsort(values)[::-1][: None if rank is None else int(rank)]
     order = order[values[order] > rounding]
     return EmpiricalMap(kernel, points, values[order], vectors[:, order])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.domains import real_numbers
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import product
 from mercer.kernels import Kernel
@@ -52,7 +53,7 @@ class Function:
     def __post_init__(self) -> None:
         self.kernel.require_resolved()
         points = self.kernel.admit(self.points, "points")
-        coefficients = np.asarray(self.coefficients, dtype=np.float64)
+        coefficients = real_numbers(self.coefficients, "the coefficients")
         if coefficients.ndim not in (1, 2) or len(coefficients) != len(points):
             raise DomainError(
                 f"there are {len(points)} points, but coefficients of shape {coefficients.shape}"
@@ -134,6 +135,7 @@ class Function:
         f∥ + f⊥ of the representer theorem.
         """
         onto = self.kernel.admit(points, "points")
+        same_width(onto, self.points)
         values, vectors = np.linalg.eigh(np.asarray(fill(self.kernel, onto, dtype=np.float64)))
         # Directions that the points do not span, up to rounding, get no coefficient.
         kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)

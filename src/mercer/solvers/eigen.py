@@ -79,7 +79,7 @@ class Eigen(Solver):
         shifted = state.values + penalty
         largest = float(np.abs(state.values).max(initial=0.0))
         smallest = len(shifted) * np.finfo(float).eps * (largest + penalty)
-        if np.abs(shifted).min() <= smallest:
+        if shifted.min() <= smallest:
             message = singular_message(penalty, len(shifted), largest)
             return Columns(np.full_like(R, np.nan), "singular", message)
         return Columns(state.vectors @ ((state.vectors.T @ R) / shifted[:, None]))
@@ -87,7 +87,7 @@ class Eigen(Solver):
     def solve(self, state: State, target: np.ndarray, penalty: float) -> Solution:
         assert isinstance(state, Decomposed)
         solution = super().solve(state, target, penalty)
-        if self.indefinite != "error" and solution.status == "solved":
+        if self.indefinite != "error" and solution.status != "singular":
             changed = _transfer(state, solution.coefficients, self.indefinite)
             return replace(solution, coefficients=changed)
         return solution

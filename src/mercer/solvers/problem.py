@@ -180,10 +180,11 @@ class Solver:
             certificate = relative(rest, Y * s[:, None])
         if status == "solved" and certificate > TRUSTED:
             status = "stalled"
-            message = (
+            reason = (
                 f"the relative residual is {certificate:.1e}: with penalty {penalty:.3g} the "
                 "system is too ill-conditioned for more; use a larger penalty"
             )
+            message = "; ".join(filter(None, [message, reason]))
         return Solution(
             coefficients=(s[:, None] * alpha).reshape(target.shape),
             intercept=b if target.ndim > 1 else float(b[0]),
@@ -206,22 +207,27 @@ def decouple(M: np.ndarray, roots: np.ndarray) -> np.ndarray:
 
 def relative(residual: np.ndarray, target: np.ndarray) -> float:
     """Return the largest |residual| / |target| over the columns."""
-    lengths = np.linalg.norm(target, axis=0)
+    scale = np.abs(target).max(axis=0, initial=0.0)  # squares of tiny or huge targets do not exist
+    scale = np.where(scale > 0, scale, 1.0)
+    lengths = np.linalg.norm(target / scale, axis=0)
     lengths = np.where(lengths > 0, lengths, 1.0)
-    return float(np.max(np.linalg.norm(residual, axis=0) / lengths, initial=0.0))
+    return float(np.max(np.linalg.norm(residual / scale, axis=0) / lengths, initial=0.0))
 
 
 def singular_message(penalty: float, order: int, largest: float) -> str:
-    """Say that a system has no solution, why that may be, and what to try."""
-    smallest = 10 * order * np.finfo(float).eps * max(largest, np.finfo(float).tiny)
-    if penalty > smallest:
+    """Say that a system has no solution, why that may be, and what to try.
+
+    `largest` bounds the eigenvalues. A penalty of 1e-9 times it leaves a residual to be trusted.
+    """
+    if penalty > 10 * order * np.finfo(float).eps * largest:
         return (
             f"the Gram matrix with penalty {penalty:.3g} is not positive definite, so the kernel "
             "is not valid on these items; look at it with mercer.kernels.check, or use "
             'indefinite="clip" or "flip"'
         )
+    enough = 2e-9 * max(largest, np.finfo(float).tiny)
     return (
         f"the Gram matrix with penalty {penalty:.3g} is singular to working precision: two items "
         "may be equal, nearly so for this bandwidth, or there are more items than features; "
-        f"remove duplicates, use a smaller bandwidth, or a penalty of about {smallest:.1g} or more"
+        f"remove duplicates, use a smaller bandwidth, or a penalty of about {enough:.1g} or more"
     )

@@ -108,18 +108,18 @@ def test_a_table_slices_by_position_whatever_its_index():
 
 def test_a_table_selects_columns_in_the_order_asked_for():
     table = COLUMNS.admit(frame())
-    assert list(table.select(("kind", "height")).columns) == ["kind", "height"]
-    assert list(table.select((slice(0, 1), -1)).columns) == ["height", "kind"]
+    assert list(table.select(("kind", "height")).frame.columns) == ["kind", "height"]
+    assert list(table.select((slice(0, 1), -1)).frame.columns) == ["height", "kind"]
 
 
 def test_integers_are_names_first_if_the_table_has_such_names():
     table = Table(pd.DataFrame({1: [5.0], 0: [7.0]}))
-    assert table.select((0,)).iloc[0, 0] == 7.0
+    assert table.select((0,)).frame.iloc[0, 0] == 7.0
 
 
 def test_arrays_and_sparse_rows_are_tables_without_names():
     for X in (np.eye(3), sparse.csr_array(np.eye(3)), np.eye(3).tolist()):
-        selected = COLUMNS.admit(X).select((2, 0))
+        selected = COLUMNS.admit(X).select((2, 0)).frame
         selected = selected.toarray() if sparse.issparse(selected) else selected
         np.testing.assert_array_equal(selected, np.eye(3)[:, [2, 0]])
 

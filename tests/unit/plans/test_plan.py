@@ -11,7 +11,7 @@ from mercer import KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import operator
 from mercer.kernels import Categorical, Gaussian, Linear, Polynomial, Sigmoid, tiles
-from mercer.plans import available, human, plan_ridge
+from mercer.plans import Size, available, human, plan_ridge
 from mercer.plans import plan as module
 from mercer.plans.plan import MIXED_FROM
 
@@ -22,7 +22,8 @@ def rows(n=50, d=3, seed=0):
 
 def ridge(request=None, items=2000, width=5, features=None, targets=1, bound=1e3, repair=False):
     request = request or Plan(memory=10**10)
-    return plan_ridge(request, items, width, features, targets, bound, repair)
+    size = Size(items=items, row=8.0 * width, features=features, targets=targets)
+    return plan_ridge(request, size, bound, repair)
 
 
 # ---- choices -----------------------------------------------------------------------------------
