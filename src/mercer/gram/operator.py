@@ -35,8 +35,11 @@ class Operator(Protocol):
         """Return the whole matrix in double precision; not to be written into."""
         ...
 
-    def fresh(self) -> np.ndarray:
-        """Return the whole matrix in an array that the caller may overwrite."""
+    def upper(self) -> np.ndarray:
+        """Return the upper triangle, with the diagonal, in an array that the caller may overwrite.
+
+        What is below the diagonal is undefined.
+        """
         ...
 
 
@@ -75,7 +78,7 @@ class Dense:
     def matrix(self) -> np.ndarray:
         return self.array
 
-    def fresh(self) -> np.ndarray:
+    def upper(self) -> np.ndarray:
         return self.array if self.owned else self.array.copy()
 
 
@@ -106,12 +109,14 @@ class Blocked:
         return to_numpy(diagonal(self.kernel, self.points)).astype(np.float64)
 
     def matrix(self) -> np.ndarray:
-        return self.fresh()
+        return self._filled(half=False)
 
-    def fresh(self) -> np.ndarray:
-        return to_numpy(fill(self.kernel, self.points, dtype=np.float64)).astype(
-            np.float64, copy=False
-        )
+    def upper(self) -> np.ndarray:
+        return self._filled(half=True)
+
+    def _filled(self, half: bool) -> np.ndarray:
+        K = to_numpy(fill(self.kernel, self.points, dtype=np.float64, half=half))
+        return K.astype(np.float64, copy=False)
 
 
 class LowRank:
@@ -143,7 +148,7 @@ class LowRank:
         product = self.features @ self.features.T
         return product.toarray() if sparse.issparse(product) else product
 
-    def fresh(self) -> np.ndarray:
+    def upper(self) -> np.ndarray:
         return self.matrix()
 
 

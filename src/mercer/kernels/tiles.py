@@ -30,11 +30,18 @@ TILE = 384  # small enough for a processor's cache, large enough to hide the cos
 SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
 
 
-def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) -> Any:
+def fill(
+    kernel: Kernel,
+    A: Points,
+    B: Points | None = None,
+    dtype: Any = None,
+    half: bool = False,
+) -> Any:
     """Return the Gram matrix of admitted points, tile by tile.
 
     Its type is that of the points, if they have one, unless `dtype` says otherwise; arithmetic
-    inside a tile is always in double precision.
+    inside a tile is always in double precision. With `half`, what is below the diagonal of a
+    symmetric matrix may be left undefined, its memory never touched.
     """
     if not on_numpy(A):
         return _fill_elsewhere(kernel, A, B)
@@ -48,7 +55,7 @@ def fill(kernel: Kernel, A: Points, B: Points | None = None, dtype: Any = None) 
             if K.dtype == np.float32:
                 T = _single(kernel, T, i.start, j.start)
             K[i, j] = T
-            if symmetric and i != j:
+            if symmetric and i != j and not half:
                 K[j, i] = T.T
 
     size = tile_size(A, B)

@@ -3,8 +3,8 @@
 M = K + λI is symmetric and positive definite, so M = LLᵀ with a triangular L, at n³/3
 operations. Two ways are offered:
 
-*double*: L overwrites one triangle of K, the other triangle keeps K for the residual, so that
-the whole fit takes the memory of one Gram matrix.
+*double*: L is written below the diagonal of K, and what is above it keeps K for the residual, so
+that the whole fit takes the memory of one Gram matrix.
 
 *mixed*: L is computed in single precision, in LAPACK's rectangular full packed format, which
 takes a quarter of the Gram matrix, in half the time. Its answer has about seven digits less the
@@ -24,6 +24,7 @@ from scipy.linalg import blas, lapack
 
 from mercer.kernels.tiles import in_threads, spans
 from mercer.plans.plan import MIXED_UP_TO
+from mercer.solvers.packed import Packed
 from mercer.solvers.problem import (
     Columns,
     Problem,
@@ -42,32 +43,27 @@ STEPS = 12
 
 
 class Stored(State):
-    """SKS in one array: below the diagonal always K, above it K or a factor."""
+    """SKS in one array: above the diagonal K, which stays; below it room for a factor."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        M = problem.gram.fresh()
+        M = problem.gram.upper()
         if self.roots is not None:
-            M *= self.roots[:, None]
-            M *= self.roots[None, :]
+            for i in spans(len(M), 256):
+                M[i, i.start :] *= self.roots[i, None]
+                M[i, i.start :] *= self.roots[i.start :]
             decouple(M, self.roots)
         self.array = M
         self.diagonal = np.diag(M).copy()
-        self.intact = True
 
     def multiply(self, X: np.ndarray) -> np.ndarray:
-        if self.intact:
-            return self.array @ X
-        # BLAS sees the transpose, in which the untouched lower triangle is the upper one.
-        product = blas.dsymm(1.0, self.array.T, X, lower=0)
+        # BLAS sees the transpose, in which the upper triangle is the lower one. For a few columns
+        # it is faster one by one.
+        if X.shape[1] <= 16:
+            product = np.stack([blas.dsymv(1.0, self.array.T, x, lower=1) for x in X.T], axis=1)
+        else:
+            product = blas.dsymm(1.0, self.array.T, X, lower=1)
         return product + (self.diagonal - np.diag(self.array))[:, None] * X
-
-    def restore(self) -> None:
-        """Put K back where a factor was."""
-        if not self.intact:
-            mirror_up(self.array)
-            np.fill_diagonal(self.array, self.diagonal)
-            self.intact = True
 
 
 @dataclass(frozen=True)
@@ -107,44 +103,32 @@ class Cholesky(Solver):
 
 
 def _double(state: Stored, R: np.ndarray, penalty: float) -> Columns:
-    """Factor in place, in double precision."""
-    state.restore()
+    """Factor in double precision, below the diagonal of K."""
     M = state.array
+    mirror_down(M)
     np.fill_diagonal(M, state.diagonal + penalty)
     norm = _one_norm(M) if penalty == 0 else None
-    state.intact = False
-    factor, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+    factor, info = lapack.dpotrf(M.T, lower=0, overwrite_a=1, clean=0)
     largest = float(state.diagonal.max(initial=0.0)) * len(M)
     if info == 0 and norm is not None:
-        rcond, _ = lapack.dpocon(factor, norm, uplo="L")
+        rcond, _ = lapack.dpocon(factor, norm, uplo="U")
         info = int(rcond < np.finfo(float).eps)
     if info != 0:
         message = singular_message(penalty, len(M), largest)
         return Columns(np.full_like(R, np.nan), "singular", message)
-    values, _ = lapack.dpotrs(factor, R, lower=1)
+    values, _ = lapack.dpotrs(factor, R, lower=0)
     return Columns(values)
 
 
 def _mixed(state: Stored, R: np.ndarray, penalty: float) -> Columns:
     """Factor in single precision and refine the answer to double."""
-    state.restore()
-    n = len(state.array)
-    if n > MIXED_UP_TO:
+    if len(state.array) > MIXED_UP_TO:
         return Columns(R, "stalled", f"LAPACK packs matrices up to order {MIXED_UP_TO} only")
-    packed = _pack(state.array)
-    _add_to_diagonal(packed, state.diagonal, penalty)
-    factor, info = lapack.spftrf(n, packed.ravel(), transr="N", uplo="L", overwrite_a=1)
-    if info != 0:
+    factor = Packed.factor(state.array, state.diagonal + penalty)
+    if factor is None:
         return Columns(R, "stalled", "single precision was not enough for a factor")
 
-    def rough(right: np.ndarray) -> np.ndarray:
-        scale = np.abs(right).max(axis=0)  # the residual may be too small for single precision
-        scale = np.where(scale > 0, scale, 1.0)
-        single = np.asfortranarray(right / scale, dtype=np.float32)
-        answer, _ = lapack.spftrs(n, factor, single, transr="N", uplo="L")
-        return answer.astype(np.float64) * scale
-
-    X, best, history = rough(R), np.inf, []
+    X, best, history = factor.solve(R), np.inf, []
     previous = X
     for _ in range(STEPS):
         rest = R - state.multiply(X) - penalty * X
@@ -155,55 +139,24 @@ def _mixed(state: Stored, R: np.ndarray, penalty: float) -> Columns:
         best, previous = history[-1], X
         if best <= REFINED:
             break
-        X = X + rough(rest)
+        X = X + factor.solve(rest)
     if min(history) > ACCEPTED:
         message = "refinement from single precision did not converge"
         return Columns(R, "stalled", message, tuple(history))
     return Columns(X, "solved", "", tuple(history))
 
 
-def _pack(M: np.ndarray) -> np.ndarray:
-    """Return a symmetric matrix in single precision and rectangular full packed format.
-
-    The array is the transpose of LAPACK's (normal, lower) format. For n = 2k its row i holds row
-    i of the lower triangle of the trailing k × k block and then column i of the leading block
-    column; for odd n the trailing block is one smaller and starts one row later.
-    """
-    n = len(M)
-    k = (n + 1) // 2
-    odd = n % 2
-    packed = np.empty((k, n + 1 - odd), dtype=np.float32)
-
-    def some(rows: slice) -> None:
-        for i in range(rows.start, rows.stop):
-            trailing = i + 1 - odd
-            packed[i, :trailing] = M[k + i - odd, k : k + trailing]
-            packed[i, trailing:] = M[i, i:]
-
-    in_threads(some, spans(k, 256))
-    return packed
-
-
-def _add_to_diagonal(packed: np.ndarray, diagonal: np.ndarray, penalty: float) -> None:
-    """Write diagonal + penalty into a packed matrix."""
-    n, k = len(diagonal), len(packed)
-    odd = n % 2
-    shifted = diagonal + penalty
-    i = np.arange(k)
-    packed[i, i + 1 - odd] = shifted[:k]
-    j = np.arange(n - k)
-    packed[j + odd, j] = shifted[k:]
-
-
 def _one_norm(M: np.ndarray) -> float:
     return max(float(np.abs(M[rows]).sum(axis=1).max()) for rows in spans(len(M), 256))
 
 
-def mirror_up(M: np.ndarray, size: int = 256) -> None:
-    """Copy the lower triangle of a matrix to its upper one, tile by tile."""
-    for i in spans(len(M), size):
+def mirror_down(M: np.ndarray, size: int = 256) -> None:
+    """Copy what is above the diagonal of a matrix to below it, tile by tile."""
+
+    def row(i: slice) -> None:
         tile = M[i, i]
-        tile[...] = np.tril(tile) + np.tril(tile, -1).T
-        for j in spans(len(M), size):
-            if j.start > i.start:
-                M[i, j] = M[j, i].T
+        tile[...] = np.triu(tile) + np.triu(tile, 1).T
+        for j in spans(i.start, size):
+            M[i, j] = M[j, i].T
+
+    in_threads(row, spans(len(M), size))

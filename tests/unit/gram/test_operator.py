@@ -125,8 +125,8 @@ def test_a_filled_matrix_is_filled_where_it_lies():
 def test_a_matrix_of_the_user_is_copied_before_it_is_overwritten():
     K = Gaussian(1.0)(rows(5))
     assert Dense(K).matrix() is K
-    assert Dense(K).fresh() is not K
-    assert Dense(K, owned=True).fresh() is K
+    assert Dense(K).upper() is not K
+    assert Dense(K, owned=True).upper() is K
     diagonal = Dense(K).diagonal()
     diagonal[:] = 7.0
     np.testing.assert_array_equal(np.diag(K), np.ones(5))
@@ -141,7 +141,7 @@ def test_another_type_is_a_copy_that_may_be_overwritten():
     single = np.eye(3, dtype=np.float32)
     operator = Dense(single)
     assert operator.matrix().dtype == np.float64
-    operator.fresh()[:] = 5.0
+    operator.upper()[:] = 5.0
     np.testing.assert_array_equal(single, np.eye(3))
 
 

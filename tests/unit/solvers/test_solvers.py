@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from mercer.errors import SolveError, ValidityError
-from mercer.gram import Dense, LowRank
+from mercer.gram import Blocked, Dense, LowRank
 from mercer.kernels import Gaussian
 from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solution
-from mercer.solvers.cholesky import mirror_up
+from mercer.solvers.cholesky import mirror_down
 from mercer.solvers.eigen import repaired
+from mercer.solvers.packed import Packed
 
 SOLVERS = [Cholesky("double"), Cholesky("mixed"), Eigen()]
 
@@ -102,12 +103,35 @@ def test_a_matrix_that_is_not_positive_is_not_called_solved_by_cholesky():
     assert "mercer.kernels.check" in found.message
 
 
-def test_mirror_up_copies_the_lower_triangle():
+def test_mirror_down_copies_the_upper_triangle():
     for n in (1, 5, 256, 257, 600):
         M = np.random.default_rng(0).normal(size=(n, n))
-        expected = np.tril(M) + np.tril(M, -1).T
-        mirror_up(M)
+        expected = np.triu(M) + np.triu(M, 1).T
+        mirror_down(M)
         np.testing.assert_array_equal(M, expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 255, 256, 257, 511, 512, 513, 600, 601])
+def test_a_packed_factor_reads_only_what_is_above_the_diagonal(n):
+    A = np.random.default_rng(0).normal(size=(n, n))
+    K = A @ A.T / n
+    garbage = np.where(np.tri(n, k=-1) > 0, np.nan, K)
+    R = np.random.default_rng(1).normal(size=(n, 2))
+    found = Packed.factor(garbage, np.diag(K) + 1.0).solve(R)
+    # Seven digits, times a condition number of about five.
+    np.testing.assert_allclose(found, np.linalg.solve(K + np.eye(n), R), atol=1e-5)
+
+
+def test_a_packed_factor_of_an_indefinite_matrix_does_not_exist():
+    assert Packed.factor(np.eye(3), np.array([1.0, -1.0, 1.0])) is None
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+def test_a_half_filled_gram_is_solved_like_a_full_one(solver):
+    k, X = Gaussian(1.0), np.random.default_rng(0).normal(size=(900, 3))
+    half = solver.solve(solver.prepare(Problem(Blocked(k, k.admit(X)))), X[:, 0], 0.5)
+    full = solver.solve(solver.prepare(Problem(Dense(k(X)))), X[:, 0], 0.5)
+    np.testing.assert_allclose(half.coefficients, full.coefficients, rtol=0, atol=1e-11)
 
 
 def test_repairs_of_a_spectrum():
