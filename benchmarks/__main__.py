@@ -14,6 +14,7 @@ from benchmarks import machine, table
 TASKS = {
     "gram": ("benchmarks.gram", "Gram matrices of Gaussian kernels"),
     "ridge": ("benchmarks.ridge", "kernel ridge regression: fit, predict, memory"),
+    "perceptron": ("benchmarks.perceptron", "epochs of the perceptron"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 
@@ -22,7 +23,7 @@ def main(names: list[str]) -> int:
     """Run the named benchmarks, print their tables and return the exit status."""
     if not names:
         print("python -m benchmarks NAME [NAME ...]\n")
-        print("\n".join(f"  {name:8}{about}" for name, (_, about) in TASKS.items()))
+        print("\n".join(f"  {name:12}{about}" for name, (_, about) in TASKS.items()))
         return 0
     unknown = [name for name in names if name not in TASKS]
     if unknown:

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mercer import domains, errors, gram, kernels, machines, plans, rkhs, solvers, testing
-    from mercer.machines import KernelRidge, KernelRidgeClassifier
+    from mercer.machines import (
+        ExemplarClassifier,
+        ExemplarRegressor,
+        KernelMeans,
+        KernelNeighbors,
+        KernelRidge,
+        KernelRidgeClassifier,
+        Perceptron,
+        PrototypeClassifier,
+    )
     from mercer.plans import Plan
 
 __version__ = "0.1.0"
@@ -21,15 +30,27 @@ _ROOMS = (
     "domains", "errors", "gram", "kernels", "machines", "plans", "rkhs", "solvers", "testing",
 )  # fmt: skip
 _HOMES = {
+    "ExemplarClassifier": "mercer.machines",
+    "ExemplarRegressor": "mercer.machines",
+    "KernelMeans": "mercer.machines",
+    "KernelNeighbors": "mercer.machines",
     "KernelRidge": "mercer.machines",
     "KernelRidgeClassifier": "mercer.machines",
+    "Perceptron": "mercer.machines",
+    "PrototypeClassifier": "mercer.machines",
     "Plan": "mercer.plans",
 }
 
 __all__ = [
+    "ExemplarClassifier",
+    "ExemplarRegressor",
+    "KernelMeans",
+    "KernelNeighbors",
     "KernelRidge",
     "KernelRidgeClassifier",
+    "Perceptron",
     "Plan",
+    "PrototypeClassifier",
     "domains",
     "errors",
     "gram",

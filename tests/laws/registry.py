@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer import KernelRidge, KernelRidgeClassifier
+from mercer import (
+    ExemplarClassifier,
+    ExemplarRegressor,
+    KernelMeans,
+    KernelNeighbors,
+    KernelRidge,
+    KernelRidgeClassifier,
+    Perceptron,
+    PrototypeClassifier,
+)
 from mercer.kernels import (
     Categorical,
     Chi2,
@@ -200,6 +209,9 @@ def _machines() -> list[MachineEntry]:
     gram = Gaussian(1.0)(X)
     rows = Gaussian(1.0)(new, X)
     objects, regression = frozenset({"estimator"}), frozenset({"certificate"})
+    learned = frozenset({"certificate", "routes"})
+    answers = learned | {"function"}
+    unweighted = learned | {"repetition", "removal"}
     return [
         MachineEntry("gaussian ridge", KernelRidge(), X, y, new),
         MachineEntry(
@@ -254,6 +266,21 @@ def _machines() -> list[MachineEntry]:
             words, np.where(counts > 3, "long", "short"), ["cat", "owls"],
             frozenset({"estimator", "certificate"}),
         ),
+        MachineEntry("perceptron", Perceptron(averaged=True), X, three, new, unweighted),
+        MachineEntry(
+            "kernel perceptron", Perceptron(Gaussian(1.0)), X, two, new, unweighted
+        ),
+        MachineEntry("prototypes", PrototypeClassifier("gaussian"), X, three, new, learned),
+        MachineEntry("prototypes of a metric", PrototypeClassifier(metric="covariance"),
+                     X, two, new, learned | {"estimator"}),
+        MachineEntry("exemplars", ExemplarClassifier(Gaussian(1.0)), X, three, new, answers),
+        MachineEntry("exemplars of words", ExemplarClassifier(from_function(shared)), words,
+                     np.where(counts > 3, "long", "short"), ["cat", "owls"],
+                     answers | {"estimator"}),
+        MachineEntry("a smoother", ExemplarRegressor(Gaussian(1.0)), X, y, new, answers),
+        MachineEntry("neighbors", KernelNeighbors(Gaussian(1.0)), X, three, new,
+                     answers | unweighted),
+        MachineEntry("clusters", KernelMeans(Gaussian(1.0), n_clusters=3), X, three, new, answers),
     ]  # fmt: skip
 
 

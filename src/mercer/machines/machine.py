@@ -103,8 +103,9 @@ class Machine(BaseEstimator):
             )
         proof = kernel.proof()
         if proof.verdict == "refuted" and indefinite == "error":
-            raise ValidityError(
-                f"{type(self).__name__} needs a positive semi-definite kernel, but\n{proof}\n"
-                'use indefinite="clip", "flip" or "shift" to repair its spectrum'
-            )
+            advice = "use a valid kernel"
+            if hasattr(self, "indefinite"):
+                advice = 'use indefinite="clip", "flip" or "shift" to repair its spectrum'
+            needs = f"{type(self).__name__} needs a positive semi-definite kernel, but"
+            raise ValidityError(f"{needs}\n{proof}\n{advice}")
         return proof.verdict != "proved" and indefinite != "error"

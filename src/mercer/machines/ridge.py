@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from mercer.domains import (
     Points,
@@ -23,10 +22,11 @@ from mercer.domains import (
     weigh_classes,
 )
 from mercer.errors import ValidityError
-from mercer.gram import assemble, features_of
+from mercer.gram import assemble
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import diagonal, working_bytes
-from mercer.machines.machine import Machine, number
+from mercer.machines.machine import number
+from mercer.machines.scores import Categorizer, Scorer
 from mercer.plans import Plan, Size, plan_ridge
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solver
@@ -34,8 +34,8 @@ from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solver
 __all__ = ["KernelRidge", "KernelRidgeClassifier"]
 
 
-class Ridge(Machine):
-    """What regression and classification by ridge share: plan, solve, keep, evaluate."""
+class Ridge(Scorer):
+    """What regression and classification by ridge share: plan, solve, keep."""
 
     def __init__(
         self,
@@ -101,15 +101,6 @@ class Ridge(Machine):
         bound = (trace + penalty) / penalty if penalty else np.inf
         return plan_ridge(self.follow or Plan(), size, bound, repair)
 
-    def _evaluate(self, X: Any) -> np.ndarray:
-        """Return f(x) + b of new items, by the weights of the features if there are any."""
-        check_is_fitted(self)
-        points = self._admit_new(X, self.kernel_)
-        if self.coef_ is None:
-            return self.function_(points) + self.intercept_
-        features = features_of(self.kernel_, self.function_.points)(points)
-        return np.asarray(features @ self.coef_) + self.intercept_
-
 
 def solver_for(plan: Plan, indefinite: str) -> Solver:
     """Return the solver that a plan names."""
@@ -165,10 +156,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the value of the learned function at each item."""
-        return self._evaluate(X)
+        return self._scores(X)
 
 
-class KernelRidgeClassifier(ClassifierMixin, Ridge):
+class KernelRidgeClassifier(Categorizer, Ridge):
     """Classification by kernel ridge regression on ±1, one class against the rest.
 
     Parameters
@@ -218,13 +209,3 @@ class KernelRidgeClassifier(ClassifierMixin, Ridge):
         self._fit(X, points, signs[:, 1] if len(classes) == 2 else signs, weights)
         self.classes_ = classes
         return self
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of the second class, or with more classes the score of each."""
-        return self._evaluate(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the label with the highest score."""
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]

@@ -49,12 +49,17 @@ class MachineCase:
 
 
 def values(machine: Any, items: Any) -> np.ndarray:
-    """Return the numbers that a machine computes: scores of a classifier, else predictions."""
-    return getattr(machine, "decision_function", machine.predict)(items)
+    """Return the numbers that a machine computes: scores, probabilities, or predictions."""
+    for name in ("decision_function", "predict_proba", "transform"):
+        if hasattr(machine, name):
+            return getattr(machine, name)(items)
+    return machine.predict(items)
 
 
 def failures(case: MachineCase) -> list[tuple[str, dict[str, Any], Any, Any]]:
     """Return reasons why a fit must fail: a name, parameters, items and target."""
+    from sklearn.base import is_classifier, is_regressor
+
     n, X, y = count(case.items), case.items, case.target
     wrong: list[tuple[str, dict[str, Any], Any, Any]] = [
         ("a target that is too short", {}, X, take(y, slice(0, n - 1))),
@@ -72,6 +77,9 @@ def failures(case: MachineCase) -> list[tuple[str, dict[str, Any], Any, Any]]:
         bad[1, 0] = np.nan
         wrong.append(("NaN among the items", {}, bad, y))
         wrong.append(("narrower items, short target", {}, X[:, :-1], take(y, slice(0, n - 1))))
+    if not (is_classifier(case.machine) or is_regressor(case.machine)):
+        wrong = [(why, changes, items, target) for why, changes, items, target in wrong
+                 if "target" not in why]  # fmt: skip
     known = case.machine.get_params(deep=False)
     return [reason for reason in wrong if set(reason[1]) <= set(known)]
 

@@ -1,0 +1,92 @@
+"""Scores: machines that learned a function and an offset, and categorize by their sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.domains import Points
+from mercer.errors import DomainError
+from mercer.gram import LowRank, Operator, assemble, features_of
+from mercer.kernels import Kernel
+from mercer.machines.machine import Machine
+from mercer.rkhs import Function
+
+__all__ = ["Categorizer", "Scorer", "averages", "cheapest", "require_weight", "weights_of"]
+
+
+class Scorer(Machine):
+    """A machine with `function_`, `intercept_` and, where there are features, their `coef_`."""
+
+    kernel_: Kernel
+    function_: Function
+    intercept_: Any
+    coef_: np.ndarray | None
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return f(x) + b of new items, by the weights of the features if there are any."""
+        check_is_fitted(self)
+        points = self._admit_new(X, self.kernel_)
+        if self.coef_ is None:
+            return self.function_(points) + self.intercept_
+        features = features_of(self.kernel_, self.function_.points)(points)
+        return np.asarray(LowRank(features).features @ self.coef_) + self.intercept_
+
+
+class Categorizer(ClassifierMixin, Scorer):
+    """A classifier by scores: two classes by the sign of one, more by the highest of many."""
+
+    classes_: np.ndarray
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score of the second class, or with more classes the score of each."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label with the highest score."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[codes]
+
+
+def averages(codes: np.ndarray, count: int, weights: np.ndarray | None) -> np.ndarray:
+    """Return the coefficients of the mean embeddings of `count` groups, one column for each.
+
+    Examples
+    --------
+    >>> averages(np.array([0, 1, 1]), 2, None)
+    array([[1. , 0. ],
+           [0. , 0.5],
+           [0. , 0.5]])
+    """
+    H = np.zeros((len(codes), count))
+    H[np.arange(len(codes)), codes] = 1.0 if weights is None else weights
+    return H / H.sum(axis=0)
+
+
+def require_weight(codes: np.ndarray, classes: np.ndarray, weights: np.ndarray | None) -> None:
+    """Refuse a class whose items all have weight zero: it has no mean."""
+    if weights is None:
+        return
+    empty = np.flatnonzero(np.bincount(codes, weights, len(classes)) == 0)
+    if len(empty):
+        name = classes.tolist()[empty[0]]
+        raise DomainError(
+            f"all items of the class {name!r} have weight zero, so it has no mean; leave them "
+            "out, or give one of them a weight"
+        )
+
+
+def cheapest(kernel: Kernel, points: Points) -> Operator:
+    """Return the Gram operator, by explicit features where they are fewer than the items."""
+    finite = kernel.map_features(points)
+    primal = finite is not None and finite.count < len(points)
+    return assemble(kernel, points, "primal" if primal else "dual")
+
+
+def weights_of(gram: Operator, coefficients: np.ndarray) -> np.ndarray | None:
+    """Return the weights of the features that belong to coefficients of the items, if any."""
+    return np.asarray(gram.features.T @ coefficients) if isinstance(gram, LowRank) else None
