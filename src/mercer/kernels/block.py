@@ -221,18 +221,29 @@ def _squares(A: Any) -> Any:
 
 
 class Moved(Points):
-    """Vectors in working precision, scaled, seen from their origin, with their squared lengths."""
+    """Vectors in working precision, scaled, seen from their origin, with their squared lengths.
 
-    def __init__(self, array: Any, squares: Any) -> None:
+    `wide` has both in one array: (x, 1, |x|²). Its product with (−2z, |z|², 1) is |x − z|².
+    """
+
+    def __init__(self, array: Any, squares: Any, wide: Any = None) -> None:
         super().__init__()
         self.array = array
         self.squares = squares
+        self.wide = wide
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
 
     def take(self, rows: Any) -> Moved:
-        return Moved(self.array[rows], self.squares[rows])
+        if self.wide is None:
+            return Moved(self.array[rows], self.squares[rows])
+        return widened(self.wide[rows])
+
+
+def widened(wide: np.ndarray) -> Moved:
+    """Return moved points whose vectors and lengths are parts of one array."""
+    return Moved(wide[:, :-2], wide[:, -1], wide)
 
 
 def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Moved:
@@ -241,7 +252,10 @@ def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Mov
     def prepare(p: Points) -> Moved:
         assert isinstance(p, Vectors)
         array = _scaled(p if origin is None else Vectors(p.array - origin), scales)
-        return Moved(array, _squares(array))
+        squares = _squares(array)
+        if not isinstance(array, np.ndarray):
+            return Moved(array, squares)
+        return widened(np.column_stack([array, np.ones(len(array)), squares]))
 
     if origin is None or origin is not points.origin:
         return prepare(points)
@@ -264,11 +278,19 @@ def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
     if not left.is_sparse and left.width <= FEW_DIMENSIONS:
         return _direct(block, scales)
     A, B = _near_origin(block, scales)
+    return _mended(block, _expanded(block, A, B), A, B, scales)
+
+
+def _expanded(block: Block, A: Moved, B: Moved) -> Any:
+    """Return |x|² + |z|² − 2xᵀz (6.24), with NumPy as one product of widened vectors."""
+    if A.wide is not None and B.wide is not None:
+        left = np.column_stack([A.array * -2.0, A.squares, np.ones(len(A))])
+        return _product(block, left, B.wide)
     D = _product(block, A.array, B.array)
-    D *= -2.0  # the expanded square (6.24)
+    D *= -2.0
     D += A.squares[:, None]
     D += B.squares[None, :]
-    return _mended(block, D, A, B, scales)
+    return D
 
 
 def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
