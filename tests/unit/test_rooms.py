@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2] / "src" / "mercer"
 
 ORDER = (
     "errors",
+    "memory",
     "domains",
     "kernels",
     "plans",

@@ -22,18 +22,23 @@ __all__ = ["CATEGORIES", "Categories", "CategoryDomain"]
 class Categories(Points):
     """One hashable label per item; a row of several columns is the tuple of its values."""
 
-    def __init__(self, labels: np.ndarray) -> None:
+    def __init__(self, labels: np.ndarray, width: int | None = None) -> None:
         super().__init__()
         self.labels = labels
+        self._width = width
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def width(self) -> int | None:
+        return self._width
+
     def take(self, rows: Any) -> Categories:
-        return Categories(self.labels[rows])
+        return Categories(self.labels[rows], self._width)
 
     def concat(self, other: Categories) -> Categories:
-        return Categories(np.concatenate([self.labels, other.labels]))
+        return Categories(np.concatenate([self.labels, other.labels]), self._width)
 
     def items(self) -> Iterator[Any]:
         return iter(self.labels)
@@ -46,10 +51,13 @@ class CategoryDomain(Domain):
     def admit(self, X: Any, name: str = "X") -> Categories:
         if isinstance(X, Categories):
             return X
-        labels = np.empty(len(points := _admit_rows(X, name)), dtype=object)
+        points = _admit_rows(X, name)
+        labels = np.empty(len(points), dtype=object)
+        widths = set()
         for i, item in enumerate(points.items()):
-            labels[i] = _label(item, i, name)
-        return Categories(labels)
+            labels[i], width = _label(item, i, name)
+            widths.add(width)
+        return Categories(labels, widths.pop() if len(widths) == 1 else None)
 
     def merge(self, other: Domain) -> Domain | None:
         # Numbers may be compared for equality too, so a sum with a vector kernel is possible.
@@ -67,30 +75,31 @@ def _admit_rows(X: Any, name: str) -> Points:
     return Table(X, name) if is_frame(X) else Objects(X, name)
 
 
-def _label(item: Any, row: int, name: str) -> Any:
+def _label(item: Any, row: int, name: str) -> tuple[Any, int | None]:
+    """Return the label of one thing, and its number of columns if it is a row."""
     if isinstance(item, dict):
         item = tuple(item.values())
     elif array_api_compat.is_array_api_obj(item):
         item = tuple(to_numpy(item).ravel().tolist())
     elif isinstance(item, list):
         item = tuple(item)
-    if isinstance(item, tuple):
-        values = tuple(_plain(value, row, name) for value in item)
-        return values[0] if len(values) == 1 else values
-    return _plain(item, row, name)
+    if not isinstance(item, tuple):
+        return _plain(item, row, name), None
+    values = tuple(_plain(value, row, name) for value in item)
+    return (values[0] if len(values) == 1 else values), len(values)
 
 
 def _plain(value: Any, row: int, name: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-        raise DomainError(
-            f"row {row} of {name} has a missing category; fill it in or drop the row"
-        )
     try:
-        hash(value)
+        hash(value)  # an array is not hashable, nor a list
     except TypeError as error:
         raise DomainError(
             f"row {row} of {name} is a {type(value).__name__}, which cannot be a category"
         ) from error
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        raise DomainError(
+            f"row {row} of {name} has a missing category; fill it in or drop the row"
+        )
     return value

@@ -43,6 +43,9 @@ class GramRows(Points):
             places = np.concatenate([self.places, other.places])
         return GramRows(np.concatenate([self.matrix, other.matrix]), places)
 
+    def as_new(self) -> GramRows:
+        return GramRows(self.matrix, None)  # a square matrix of new rows is not its own reference
+
     def items(self) -> Iterator[Any]:
         return iter(self.matrix)
 

@@ -46,6 +46,10 @@ class Points:
         """Number of columns, or None where things have no columns."""
         return None
 
+    def as_new(self) -> Points:
+        """Return these points as things that are not among those that were learned from."""
+        return self
+
     @property
     def bytes(self) -> int:
         """Memory that a working copy of the numbers would take."""

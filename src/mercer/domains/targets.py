@@ -17,15 +17,11 @@ __all__ = ["admit_labels", "admit_target", "admit_weights", "real_numbers", "wei
 
 def admit_target(y: Any, count: int) -> np.ndarray:
     """Return `y` as float64 of shape (count,) or (count, targets), refusing what is not finite."""
-    target = _column(y, count)
-    if target.dtype.kind == "c":
-        raise DomainError("Complex data not supported: y holds complex numbers")
     try:
-        target = target.astype(np.float64)
-    except TypeError as error:
-        raise DomainTypeError(f"y holds objects that are not numbers: {error}") from error
-    except ValueError as error:
-        raise DomainError(f"y must hold numbers ({error}); for labels use a classifier") from error
+        target = real_numbers(_column(y, count), "y")
+    except DomainError as error:
+        hint = "; for labels use a classifier" if "must hold numbers" in str(error) else ""
+        raise DomainError(f"{error}{hint}") from error
     if not np.isfinite(target).all():
         row = int(np.argwhere(~np.isfinite(target))[0][0])
         raise DomainError(f"Input y contains NaN or infinity at row {row}")
@@ -43,6 +39,10 @@ def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         raise DomainError("Complex data not supported: y holds complex numbers")
     if labels.dtype.kind == "f":
         _check_labels_are_classes(labels)
+    if labels.dtype.kind in "OM":
+        missing = [row for row, label in enumerate(labels.tolist()) if _is_missing(label)]
+        if missing:
+            raise DomainError(f"the label of item {missing[0]} is missing; fill it in or drop it")
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
@@ -56,11 +56,18 @@ def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 def real_numbers(values: Any, name: str) -> np.ndarray:
     """Return an array of float64, refusing text and complex numbers."""
-    array = np.asarray(values)
-    if array.dtype.kind == "c":
-        raise DomainError(f"Complex data not supported: {name} must hold real numbers")
     try:
+        array = np.asarray(values)
+        kind = array.dtype.kind
+        if kind == "c":
+            raise DomainError(f"Complex data not supported: {name} must hold real numbers")
+        if kind == "O" and any(isinstance(value, str) for value in array.ravel()):
+            raise ValueError("there is text in it")
+        if kind not in "fiubO":
+            raise ValueError(f"it holds {array.dtype} values")
         return array.astype(np.float64)
+    except DomainError:
+        raise
     except (TypeError, ValueError) as error:
         raise DomainError(f"{name} must hold numbers ({error})") from error
 
@@ -104,6 +111,8 @@ def weigh_classes(
             w.sum() / len(classes), totals, where=totals > 0, out=np.zeros_like(totals)
         )
         return w * share[codes]
+    if not isinstance(rule, dict):
+        raise DomainError(f"class_weight must be a dict, 'balanced' or None, found {rule!r}")
     unknown = [label for label in rule if label not in classes.tolist()]
     if unknown:
         raise DomainError(f"class_weight names {unknown[0]!r}, which is not among the labels")
@@ -118,7 +127,10 @@ def _column(y: Any, count: int) -> np.ndarray:
         raise DomainError("requires y to be passed, but the target y is None")
     if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
         raise DomainError("y mixes text and other labels; make all of them text, or all numbers")
-    target = np.asarray(y)
+    try:
+        target = np.asarray(y)
+    except ValueError as error:
+        raise DomainError("the rows of y do not all have the same length") from error
     if target.ndim not in (1, 2):
         raise DomainError(f"y should be a 1d array, got an array of shape {target.shape} instead.")
     if len(target) != count:
@@ -127,6 +139,11 @@ def _column(y: Any, count: int) -> np.ndarray:
             f"y has {len(target)}"
         )
     return target
+
+
+def _is_missing(label: Any) -> bool:
+    missing_type = type(label).__name__ in ("NAType", "NaTType", "NoneType")
+    return missing_type or (isinstance(label, float) and label != label)
 
 
 def _flatten(labels: np.ndarray) -> np.ndarray:

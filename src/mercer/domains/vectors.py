@@ -76,8 +76,10 @@ class Vectors(Points):
         return Vectors(self.xp.take(self.array, chosen, axis=0), self.names, self.origin)
 
     def around(self, origin: Any) -> Vectors:
-        """Return the same vectors with another origin."""
-        return Vectors(self.array, self.names, origin)
+        """Return the same vectors, with their encodings, and another origin."""
+        again = Vectors(self.array, self.names, origin, self.places)
+        again._views = dict(self._views)
+        return again
 
     def concat(self, other: Vectors) -> Vectors:
         if self.is_sparse or other.is_sparse:
@@ -157,6 +159,8 @@ def _read(X: Any, name: str) -> Vectors:
         return Vectors(_narrow(sparse.csr_array(_as_floats(X, name))))
     if is_frame(X):
         return _read_table(Table(X, name), name)
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise DomainError(f"{name} has masked entries; fill them in, or drop the rows")
     if not array_api_compat.is_array_api_obj(X):
         X = _from_sequence(X, name)
     _check_shape(X, name)

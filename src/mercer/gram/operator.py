@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer.domains import GramRows, Points, require_symmetric, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, named
 from mercer.kernels.tiles import diagonal, fill
 
 __all__ = ["Blocked", "Dense", "LowRank", "Operator", "assemble", "features_of"]
@@ -161,7 +161,9 @@ def assemble(kernel: Kernel, points: Points, route: str = "dual") -> Operator:
     if route == "primal":
         return LowRank(features_of(kernel, points)(points))
     if isinstance(points, GramRows):
-        return Dense(_square(points))
+        matrix = _square(points)
+        if kernel == named("precomputed"):
+            return Dense(matrix)
     return Blocked(kernel, points)
 
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from mercer.domains import Domain, Points, Vectors, join
 from mercer.errors import ValidityError
-from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.base import Kernel, kernel, wrapped
 from mercer.kernels.block import Block
 from mercer.kernels.columns import On
 from mercer.kernels.dot import Constant
 from mercer.kernels.features import FeatureMap, beside, crossed
-from mercer.kernels.parameters import finite, whole
+from mercer.kernels.parameters import finite, sequence, whole
 from mercer.kernels.proof import Proof, derive
 
 __all__ = [
@@ -301,9 +301,7 @@ class PolynomialOf(Unary):
     coefficients: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        clean = tuple(finite(self, "coefficients", c) for c in np.ravel(self.coefficients))
-        if not clean:
-            raise ValidityError("polynomial needs at least one coefficient")
+        clean = sequence(self, "coefficients", self.coefficients, finite)
         for power, c in enumerate(clean):
             if c < 0:
                 raise ValidityError(
@@ -362,6 +360,9 @@ def add(left: Any, right: Any) -> Kernel:
     """Return left + right, where a number is a constant kernel."""
     if not (operand(left) and operand(right)):
         return NotImplemented
+    for zero, other in ((left, right), (right, left)):
+        if not isinstance(zero, Kernel) and zero == 0:
+            return other  # so that sum(kernels) is what it says
     return Sum(*(part if isinstance(part, Kernel) else Constant(part) for part in (left, right)))
 
 
@@ -400,11 +401,6 @@ def joined(whole: Kernel) -> Domain:
             )
         domain = shared
     return domain
-
-
-def wrapped(part: Kernel, least: int) -> str:
-    """Return the repr of a part, in parentheses if it binds less tightly than `least`."""
-    return repr(part) if part.precedence >= least else f"({part!r})"
 
 
 def height(k: Kernel, width: int) -> float:

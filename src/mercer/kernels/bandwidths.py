@@ -13,6 +13,7 @@ Two rules look at the training data:
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 from mercer.domains import Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.block import Block
-from mercer.kernels.parameters import positive
+from mercer.kernels.parameters import positive, sequence
 
 __all__ = ["HEURISTICS", "Bandwidth", "bandwidth", "resolved"]
 
@@ -40,11 +41,9 @@ def bandwidth(owner: Any, value: Any) -> Bandwidth:
                 f"{suggestion(value, HEURISTICS)}"
             )
         return value
-    if np.ndim(value) == 0:
+    if isinstance(value, numbers.Number) or getattr(value, "ndim", 1) == 0:
         return positive(owner, "bandwidth", value)
-    if np.size(value) == 0:
-        raise ValidityError(f"bandwidth of {type(owner).__name__} must not be empty")
-    return tuple(positive(owner, "bandwidth", item) for item in np.ravel(value))
+    return sequence(owner, "bandwidth", value, positive)
 
 
 def resolved(

@@ -16,6 +16,7 @@ formula for a whole `Block`, in array-API code, and so becomes fast on every arr
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
@@ -23,12 +24,13 @@ import array_api_compat
 import numpy as np
 
 from mercer.domains import ANYTHING, VECTORS, Domain, Points, Vectors
-from mercer.errors import DomainError, ValidityError
+from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap, RandomFeatures
 from mercer.kernels.proof import Proof, unknown
 from mercer.kernels.tiles import diagonal, fill, on_numpy
 from mercer.kernels.value import Value
+from mercer.memory import afford
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -52,7 +54,20 @@ def kernel(cls: type) -> Any:
     array([[0.25, 1.  ],
            [1.  , 4.  ]])
     """
-    return dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    known = [field.name for field in dataclasses.fields(made)]
+    initialize = made.__init__
+
+    @functools.wraps(initialize)
+    def with_known_names(self: Any, *args: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in known:
+                hint = suggestion(name, known)
+                raise ValidityError(f"{cls.__name__} has no parameter {name!r}{hint}")
+        initialize(self, *args, **parameters)
+
+    made.__init__ = with_known_names
+    return made
 
 
 class Kernel(Value):
@@ -220,7 +235,10 @@ class Kernel(Value):
         >>> Polynomial(2).features([[1.0, 2.0]]).round(3)
         array([[1.   , 2.828, 4.   ]])
         """
-        found = self.feature_map(A)(A)
+        transform = self.feature_map(A)
+        count = len(transform.reference or ()) * transform.count
+        afford(8 * min(count, 10**18), f"{transform.count} features", "use the kernel instead")
+        found = transform(A)
         return found.copy() if hasattr(found, "copy") else found  # never the user's own array
 
     def feature_map(self, A: Any) -> FeatureMap:
@@ -345,6 +363,11 @@ class VectorKernel(Kernel):
             for i in range(len(points))
         ]
         return array_api_compat.array_namespace(parts[0]).concat(parts)
+
+
+def wrapped(part: Kernel, least: int) -> str:
+    """Return the repr of a part, in parentheses if it binds less tightly than `least`."""
+    return repr(part) if part.precedence >= least else f"({part!r})"
 
 
 def adopted(values: Any, points: Points) -> Any:

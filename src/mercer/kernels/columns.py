@@ -8,10 +8,10 @@ import numpy as np
 
 from mercer.domains import COLUMNS, Domain, Points, Table
 from mercer.errors import ValidityError
-from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.base import Kernel, kernel, wrapped
 from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.proof import Proof, derive
+from mercer.kernels.proof import Proof, derive, refute
 
 __all__ = ["On"]
 
@@ -56,7 +56,7 @@ class On(Kernel):
 
     def __repr__(self) -> str:
         inside = ", ".join(map(repr, self.columns))
-        inner = repr(self.kernel) if self.kernel.precedence >= 4 else f"({self.kernel!r})"
+        inner = wrapped(self.kernel, 4)
         return f"{inner}.on({inside})"
 
     def pair(self, x: Any, z: Any) -> float:
@@ -73,7 +73,25 @@ class On(Kernel):
         return ("on", columns, child.domain), self._select
 
     def prove(self) -> Proof:
-        return derive(self, "it is a kernel on a part of x (6.21, 6.22), namely", self.kernel)
+        rule = "it is a kernel on a part of x (6.21, 6.22), namely"
+        inner = self.kernel.proof()
+        if inner.witness is None:
+            return derive(self, rule, self.kernel)
+        return refute(self, rule, [self._lifted(inner.witness.points)], (inner,))
+
+    def _lifted(self, points: Any) -> Any:
+        """Return a table that has the given points in the columns of this kernel."""
+        values = np.asarray(points)
+        values = np.pad(values, ((0, 0), (0, max(len(self.columns) - values.shape[1], 0))))
+        if all(isinstance(column, str) for column in self.columns):
+            import pandas as pd
+
+            return pd.DataFrame(dict(zip(self.columns, values.T, strict=False)))
+        if any(isinstance(column, str | slice) or column < 0 for column in self.columns):
+            return values
+        table = np.zeros((len(values), max(self.columns) + 1))
+        table[:, list(self.columns)] = values[:, : len(self.columns)]
+        return table
 
     def map_features(self, points: Points) -> FeatureMap | None:
         return self.inner_features(self.kernel, points)

@@ -18,7 +18,7 @@ from mercer.kernels.dot import Linear
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, derive, proved
-from mercer.kernels.value import Value
+from mercer.kernels.value import Identity, Value
 
 __all__ = [
     "AssumePSD",
@@ -35,6 +35,9 @@ __all__ = [
 ]
 
 
+PROBES = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+
+
 @kernel
 class Rescale(Composite):
     """f(x)·k(x, z)·f(z) (6.14). Made by `rescale`."""
@@ -44,7 +47,7 @@ class Rescale(Composite):
 
     def __post_init__(self) -> None:
         _require_callable(self.function, "f")
-        probes = [_try(self.function, np.full(d, v)) for d in (1, 2, 3) for v in (0.5, 1.0)]
+        probes = [_try(self.function, np.full(d, v)) for d in (1, 2, 3) for v in PROBES]
         answers = [value for value in probes if value is not None]
         if answers and not any(math.isfinite(value) for value in answers):
             raise ValidityError(
@@ -60,16 +63,16 @@ class Rescale(Composite):
 
     def encode(self, points: Points) -> None:
         super().encode(points)
-        points.view(("factors", self.function), self._factors)
+        points.view(("factors", Identity(self.function)), self._factors)
 
     def evaluate(self, block: Block) -> Any:
-        factors = block.view(("factors", self.function), self._factors)
+        factors = block.view(("factors", Identity(self.function)), self._factors)
         left = adopted(_column(factors.left), block.left)
         right = adopted(_column(factors.right), block.right)
         return self.inner(self.kernel, block) * left[:, None] * right[None, :]
 
     def evaluate_diagonal(self, points: Points) -> Any:
-        f = _column(points.view(("factors", self.function), self._factors))
+        f = _column(points.view(("factors", Identity(self.function)), self._factors))
         return self.inner_diagonal(self.kernel, points) * adopted(f, points) ** 2
 
     def prove(self) -> Proof:
@@ -81,7 +84,7 @@ class Rescale(Composite):
             return None
 
         def transform(p: Points) -> Any:
-            f = _column(p.view(("factors", self.function), self._factors))
+            f = _column(p.view(("factors", Identity(self.function)), self._factors))
             return scaled_rows(inner.transform(p), f)
 
         return FeatureMap(inner.count, transform)
@@ -109,7 +112,7 @@ class Basis(Value):
     """The vector (φ₁(x), …, φ_M(x)) of the values of some functions."""
 
     def __init__(self, functions: Sequence[Callable[[Any], float]]) -> None:
-        functions = tuple(functions)
+        functions = tuple(functions) if hasattr(functions, "__iter__") else ()
         if not functions or not all(map(callable, functions)):
             raise ValidityError("from_basis needs a sequence of functions of one thing")
         self.functions = functions
@@ -151,7 +154,7 @@ class Pullback(Kernel):
         return self.inner_diagonal(self.kernel, points)
 
     def sees(self, child: Kernel) -> tuple[Any, Any]:
-        return ("pullback", self.map, self.batched, child.domain), self._mapped
+        return ("pullback", Identity(self.map), self.batched, child.domain), self._mapped
 
     def prove(self) -> Proof:
         return derive(self, "it is k(φ(x), φ(z)) (6.19), where k is", self.kernel)
@@ -229,7 +232,7 @@ class GaussianOver(Composite):
     heuristic: ClassVar[tuple[str, ...]] = ("bandwidth",)
 
     def __post_init__(self) -> None:
-        if self.bandwidth != "median":
+        if not (isinstance(self.bandwidth, str) and self.bandwidth == "median"):
             self._normalize("bandwidth", positive(self, "bandwidth", self.bandwidth))
 
     def __repr__(self) -> str:
@@ -238,10 +241,11 @@ class GaussianOver(Composite):
     def pair(self, x: Any, z: Any) -> float:
         k = self.kernel.pair
         squared = k(x, x) + k(z, z) - 2 * k(x, z)
-        return math.exp(-squared / (2 * float(self.bandwidth) ** 2))
+        return math.exp(-max(squared, 0.0) / self.bandwidth / self.bandwidth / 2)
 
     def evaluate(self, block: Block) -> Any:
-        return block.exp(self._squared_distances(block), -0.5 / self.bandwidth**2)
+        precision = min(1 / self.bandwidth / self.bandwidth, 1e300)
+        return block.exp(self._squared_distances(block), -0.5 * precision)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return 0.0 * self.inner_diagonal(self.kernel, points) + 1.0

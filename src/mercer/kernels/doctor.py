@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.errors import DomainError
 from mercer.kernels.base import Kernel
+from mercer.kernels.names import named
 from mercer.kernels.tiles import fill
 
 __all__ = ["Checkup", "check"]
@@ -44,7 +45,7 @@ class Checkup:
     duplicates : list of tuple of int
         Pairs of items that the kernel cannot tell apart (the first few).
     words : list of str
-        The same as sentences, the worst news first.
+        The same as sentences.
     """
 
     items: int
@@ -74,7 +75,7 @@ class Checkup:
         return "\n".join(self.words)
 
 
-def check(k: Kernel, X: Any) -> Checkup:
+def check(k: Kernel | str, X: Any) -> Checkup:
     """Examine a kernel on data: validity, rank, condition, saturation, duplicates, in words.
 
     Unresolved heuristics are resolved on `X` first. Of more than 3000 items an evenly spread
@@ -86,13 +87,15 @@ def check(k: Kernel, X: Any) -> Checkup:
     >>> print(check(Gaussian(0.001), [[0.0], [1.0], [2.0]]))
     Gaussian(bandwidth=0.001) on 3 items
     validity: proved; the smallest eigenvalue is 1, not negative (tolerance 6.7e-16)
-    symmetry: exact
+    symmetry: to rounding
     rank: 3 of 3, condition 1
     diagonal: 1 everywhere
     saturation: similarities of different items are all near 0: the kernel learns by heart; ...
     """
-    k = k.resolve(X)
-    points = k.admit(X)
+    k = named(k)
+    points = k.domain.admit(X)
+    k = k.resolve(points)
+    k.encode(points)
     if len(points) > LARGEST:
         points = points[np.linspace(0, len(points) - 1, LARGEST).astype(int)]
     if len(points) < 1:
@@ -148,7 +151,7 @@ def _words(k: Kernel, c: Checkup) -> list[str]:
     lines = [
         f"{k!r} on {c.items} items",
         f"validity: {c.verdict}; {smallest}, {sign} (tolerance {c.tolerance:.2g})",
-        f"symmetry: off by {c.asymmetry:.3g}" if c.skewed else "symmetry: exact",
+        f"symmetry: off by {c.asymmetry:.3g}" if c.skewed else "symmetry: to rounding",
         f"rank: {c.rank} of {c.items}, {condition}",
         f"diagonal: {low:.4g} everywhere" if low == high else f"diagonal: {low:.4g} to {high:.4g}",
     ]

@@ -10,8 +10,8 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import ANYTHING, Domain, Points, Vectors
-from mercer.errors import ValidityError
+from mercer.domains import ANYTHING, Domain, Points, Vectors, real_numbers
+from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel, VectorKernel, kernel
 from mercer.kernels.block import Block, dots, norms, rows
 from mercer.kernels.features import FeatureMap
@@ -95,8 +95,9 @@ class Polynomial(VectorKernel):
         if self.offset >= 0 and self.scale >= 0:
             rule = "it is a polynomial with nonnegative coefficients (6.15) of xᵀz"
             return proved(self, rule, Linear().proof())
-        if self.offset == 0 and self.degree % 2 == 0:
-            return proved(self, "an even power cancels the sign of its scale", Linear().proof())
+        if self.offset <= 0 and self.scale <= 0 and self.degree % 2 == 0:
+            rule = "an even power cancels the signs, and (6.15) applies to"
+            return proved(self, rule, Linear().proof())
         # At scale·x² + offset = 0 a one-dimensional point is not similar to itself but is to −x.
         x = math.sqrt(abs(self.offset / self.scale)) if self.offset and self.scale else 1.0
         reason = "it has a negative coefficient as a polynomial of xᵀz, against (6.15)"
@@ -111,7 +112,7 @@ class Polynomial(VectorKernel):
 
     def _monomials(self, points: Vectors) -> Any:
         """Return each distinct monomial, weighted by the root of its multinomial coefficient."""
-        X = points.array * math.sqrt(self.scale)
+        X = rows(Block(points, points))[0] * math.sqrt(self.scale)
         if sparse.issparse(X):
             X = X.toarray()
         if self.offset > 0:
@@ -148,8 +149,11 @@ class QuadraticForm(VectorKernel):
     matrix: Any
 
     def __post_init__(self) -> None:
-        A = np.array(self.matrix, dtype=np.float64)
-        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        try:
+            A = real_numbers(self.matrix, "matrix of QuadraticForm").copy()
+        except DomainError as error:
+            raise ValidityError(str(error)) from error
+        if A.ndim != 2 or A.shape[0] != A.shape[1] or A.size == 0:
             raise ValidityError(f"matrix of QuadraticForm must be square, found shape {A.shape}")
         if not np.isfinite(A).all():
             raise ValidityError("matrix of QuadraticForm holds NaN or infinity")

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from mercer.domains import VECTORS, Points, Table, Vectors
 from mercer.errors import DomainError, ValidityError
+from mercer.kernels.parameters import whole
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
@@ -65,7 +66,7 @@ class RandomFeatures:
     seed: int
 
     def __post_init__(self) -> None:
-        if self.count < 2 or self.count % 2:
+        if whole(self, "count", self.count) % 2:
             raise ValidityError(f"the number of random features must be even, found {self.count}")
 
     def __call__(self, A: Any) -> Any:

@@ -52,7 +52,7 @@ class Chi2(VectorKernel):
     domain: ClassVar[Domain] = VectorDomain(nonnegative=True, dense_for="Chi2")
 
     def __post_init__(self) -> None:
-        if self.bandwidth != "median":
+        if not (isinstance(self.bandwidth, str) and self.bandwidth == "median"):
             self._normalize("bandwidth", positive(self, "bandwidth", self.bandwidth))
 
     def pair(self, x: Any, z: Any) -> float:

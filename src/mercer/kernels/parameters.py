@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from mercer.errors import ValidityError
 
-__all__ = ["finite", "positive", "whole"]
+__all__ = ["finite", "positive", "sequence", "whole"]
 
 
 def finite(owner: Any, name: str, value: Any) -> float:
@@ -39,6 +42,21 @@ def whole(owner: Any, name: str, value: Any) -> int:
             f"{name} of {type(owner).__name__} must be a whole number from 1 on, found {value!r}"
         )
     return int(number)
+
+
+def sequence(
+    owner: Any, name: str, values: Any, check: Callable[[Any, str, Any], float]
+) -> tuple[float, ...]:
+    """Return one or several numbers as a tuple, each checked."""
+    try:
+        items = list(np.ravel(values))
+    except ValueError:
+        items = []
+    if not items:
+        raise ValidityError(
+            f"{name} of {type(owner).__name__} must be one or several numbers, found {values!r}"
+        )
+    return tuple(check(owner, name, item) for item in items)
 
 
 def _number(value: Any) -> float:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from mercer.domains import Domain, VectorDomain, Vectors
-from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, minkowski
-from mercer.kernels.parameters import positive
+from mercer.kernels.parameters import positive, sequence
 from mercer.kernels.proof import Proof, proved, refute
 
 __all__ = ["Shepard"]
@@ -64,10 +64,8 @@ class Shepard(VectorKernel):
         for name in ("sensitivity", "order", "exponent"):
             self._normalize(name, positive(self, name, getattr(self, name)))
         if self.attention is not None:
-            weights = np.ravel(self.attention)
-            if len(weights) == 0:
-                raise ValidityError("attention of Shepard must not be empty")
-            clean = tuple(positive(self, "attention", w, zero=True) for w in weights)
+            not_negative = partial(positive, zero=True)
+            clean = sequence(self, "attention", self.attention, not_negative)
             self._normalize("attention", clean)
 
     @property

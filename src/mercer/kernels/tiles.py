@@ -20,6 +20,7 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.block import Block, Scratch
+from mercer.memory import afford
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
@@ -47,7 +48,7 @@ def fill(
         return _fill_elsewhere(kernel, A, B)
     symmetric = B is None
     A, B = common_origin(kernel, A, B)
-    K = np.empty((len(A), len(B)), dtype=dtype or _dtype(A, B))
+    K = _room(len(A), len(B), np.dtype(dtype or _dtype(A, B)))
 
     def one(place: tuple[slice, slice]) -> None:
         i, j = place
@@ -150,7 +151,7 @@ def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool =
         for job in jobs:
             work(job)
         return
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
+    with _one_blas_thread, ThreadPoolExecutor(cores()) as pool:
         for _ in pool.map(work, jobs):
             pass
 
@@ -162,6 +163,32 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+class OneBlasThread:
+    """Keep BLAS to one thread while anyone is inside; the last one out gives them back.
+
+    The number of BLAS threads belongs to the process, so callers on several threads must share it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _blas().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.__exit__(*error)
+
+
+_one_blas_thread = OneBlasThread()
 _thread = threading.local()
 
 
@@ -188,6 +215,14 @@ def _fill_elsewhere(kernel: Kernel, A: Points, B: Points | None) -> Any:
     if not bool(xp.all(xp.isfinite(K))):
         _refuse(kernel, np.asarray(K), 0, 0)
     return K if B is not None else xp.triu(K) + xp.triu(K, k=1).T
+
+
+def _room(rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
+    """Return memory for a matrix, or say how much is missing."""
+    if rows * columns > 10**7:  # smaller ones are not worth the question
+        task = f"a Gram matrix of {rows} × {columns} items"
+        afford(rows * columns * dtype.itemsize, task, "use fewer items at a time")
+    return np.empty((rows, columns), dtype=dtype)
 
 
 def _dtype(A: Points, B: Points) -> np.dtype:

@@ -14,7 +14,20 @@ import numpy as np
 
 from mercer.errors import ValidityError, suggestion
 
-__all__ = ["Value"]
+__all__ = ["Identity", "Value"]
+
+
+class Identity:
+    """A thing that is equal to itself alone, and can be a key even if it has no hash."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.thing is other.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
 
 
 class Value:
@@ -104,7 +117,7 @@ def _hashable(value: Any) -> Any:
         return ("slice", value.start, value.stop, value.step)
     if isinstance(value, tuple):
         return tuple(_hashable(item) for item in value)
-    return value
+    return value if getattr(value, "__hash__", None) else Identity(value)
 
 
 def _show(value: Any) -> str:

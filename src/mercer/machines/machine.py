@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from mercer.domains import GramRows, Points, Table, Vectors
+from mercer.domains import GRAM_ROWS, Categories, GramRows, Points, Table, Vectors, is_frame
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
+from mercer.kernels.names import NAMES
 
 __all__ = ["Machine"]
 
@@ -19,10 +21,7 @@ POLICIES = ("error", "clip", "flip", "shift")
 
 def number(value: Any, name: str) -> float:
     """Return a parameter that must be a finite number, not negative."""
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        found = np.nan
+    found = float(value) if isinstance(value, numbers.Real) else np.nan
     if not np.isfinite(found) or found < 0:
         raise ValidityError(f"{name} must be a finite number, not negative; found {value!r}")
     return found
@@ -58,14 +57,16 @@ class Machine(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        precomputed = self.kernel == "precomputed" or self.kernel == named("precomputed")
-        tags.input_tags.pairwise = bool(precomputed)
-        domain = getattr(self.kernel, "domain", None)
+        domain = getattr(NAMES.get(self.kernel, self.kernel), "domain", None)
+        precomputed = domain == GRAM_ROWS
+        tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not getattr(domain, "dense_for", "") and not precomputed
         return tags
 
     def _admit(self, X: Any) -> Points:
         """Return the training items as points."""
+        if is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
+            raise DomainError("column names must be all text or all numbers; rename some of them")
         return named(self.kernel).domain.admit(X)
 
     def _resolve(self, points: Points, weights: np.ndarray | None = None) -> Kernel:
@@ -76,7 +77,7 @@ class Machine(BaseEstimator):
 
     def _admit_new(self, X: Any, kernel: Kernel) -> Points:
         """Return new things as points, refusing rows of another width."""
-        points = kernel.domain.admit(X)
+        points = kernel.domain.admit(X).as_new()
         self._check_width(X, points, reset=False)
         kernel.encode(points)
         return points
@@ -87,7 +88,8 @@ class Machine(BaseEstimator):
 
     def _check_width(self, X: Any, points: Points, reset: bool) -> None:
         """Let scikit-learn keep, or compare, the number and names of columns."""
-        if not isinstance(points, Vectors | Table | GramRows):
+        columns = isinstance(points, Categories) and points.width is not None
+        if not columns and not isinstance(points, Vectors | Table | GramRows):
             return
         rows = X if hasattr(X, "shape") else np.asarray(X)
         try:

@@ -24,7 +24,7 @@ from mercer.kernels import Kernel
 from mercer.kernels.parameters import whole
 from mercer.kernels.tiles import fill
 from mercer.machines.scores import Scorer, averages, cheapest, weights_of
-from mercer.plans.afford import affordable
+from mercer.memory import affordable
 from mercer.rkhs import Function
 
 __all__ = ["KernelMeans"]

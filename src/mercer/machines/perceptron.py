@@ -29,7 +29,7 @@ from mercer.kernels import Kernel, Linear
 from mercer.kernels.parameters import whole
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer
-from mercer.plans.afford import afford
+from mercer.memory import afford
 from mercer.rkhs import Function
 from mercer.solvers.perceptron import Rule, Walk, walk
 

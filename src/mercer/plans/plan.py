@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mercer.errors import PlanError, ValidityError, suggestion
-from mercer.plans.memory import available, human
+from mercer.memory import available, human
 
 __all__ = ["Plan", "plan_ridge"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.domains import Points, real_numbers
 from mercer.errors import DomainError
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.tiles import fill
 from mercer.rkhs.function import Function
@@ -67,7 +67,7 @@ def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> Function:
     >>> mean_embedding(Linear(), [[1.0], [3.0]])([[1.0]])
     array([2.])
     """
-    kernel = kernel.resolve(X)
+    kernel = named(kernel).resolve(X)
     points = kernel.admit(X)
     if weights is None:
         return Function(kernel, points, np.full(len(points), 1 / len(points)))
@@ -107,6 +107,7 @@ def mmd(
     >>> mmd(Gaussian(1.0), X, Y, permutations=99).pvalue
     0.01
     """
+    kernel = named(kernel)
     both = _together(kernel, X, Y)
     kernel = kernel.resolve(both)
     n, total = len(kernel.admit(X)), len(both)
@@ -144,7 +145,7 @@ def hsic(
     >>> hsic(Gaussian(0.5), Gaussian(0.5), x, x**2, permutations=99).pvalue
     0.01
     """
-    K, L = (_centered(k.resolve(A), A) for k, A in ((kernel_x, X), (kernel_y, Y)))
+    K, L = (_centered(named(k).resolve(A), A) for k, A in ((kernel_x, X), (kernel_y, Y)))
     if len(K) != len(L):
         raise DomainError(f"X has {len(K)} items and Y has {len(L)}; they must be paired")
 
@@ -158,13 +159,13 @@ def _permuted(
     statistic: Callable[[np.ndarray], float], count: int, permutations: int, seed: int
 ) -> Statistic:
     """Return a statistic of the given order, and of random ones."""
-    if permutations < 0:
-        raise DomainError(f"the number of permutations must not be negative, found {permutations}")
+    if isinstance(permutations, bool) or permutations != int(permutations) or permutations < 0:
+        raise DomainError(f"permutations must be a whole number, not negative: {permutations!r}")
     value = statistic(np.arange(count))
     if permutations == 0:
         return Statistic(value)
     rng = np.random.default_rng(seed)
-    null = np.array([statistic(rng.permutation(count)) for _ in range(permutations)])
+    null = np.array([statistic(rng.permutation(count)) for _ in range(int(permutations))])
     # Permutations that only exchange equal items may differ from the original by rounding.
     near = np.abs(null - value) <= 1e-12 * abs(value)
     return Statistic(value, np.where(near, value, null))

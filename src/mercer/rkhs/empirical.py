@@ -10,8 +10,9 @@ import numpy as np
 from mercer.domains import Points
 from mercer.errors import ValidityError
 from mercer.gram import product
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
+from mercer.kernels.parameters import whole
 from mercer.kernels.tiles import fill
 
 __all__ = ["EmpiricalMap", "empirical_map"]
@@ -77,9 +78,9 @@ def empirical_map(kernel: Kernel, X: Any, rank: int | None = None) -> EmpiricalM
     >>> bool(np.allclose(phi(X) @ phi(X).T, k(X)))
     True
     """
-    if rank is not None and (isinstance(rank, bool) or rank != int(rank) or rank < 1):
-        raise ValidityError(f"rank must be a whole number from 1 on, found {rank!r}")
-    kernel = kernel.resolve(X)
+    if rank is not None:
+        rank = whole(empirical_map, "rank", rank)
+    kernel = named(kernel).resolve(X)
     points = kernel.admit(X)
     values, vectors = np.linalg.eigh(np.asarray(fill(kernel, points, dtype=np.float64)))
     rounding = len(values) * np.finfo(float).eps * float(np.abs(values).max())
@@ -88,6 +89,6 @@ def empirical_map(kernel: Kernel, X: Any, rank: int | None = None) -> EmpiricalM
             f"{kernel!r} has the negative eigenvalue {values[0]:.3g} on these items, so it has no "
             "real features"
         )
-    order = np.argsort(values)[::-1][: None if rank is None else int(rank)]
+    order = np.argsort(values)[::-1][:rank]
     order = order[values[order] > rounding]
     return EmpiricalMap(kernel, points, values[order], vectors[:, order])

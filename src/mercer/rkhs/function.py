@@ -8,6 +8,7 @@ are those of Jäkel, Schölkopf & Wichmann (2007).
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +66,7 @@ class Function:
 
     def __call__(self, X: Any) -> np.ndarray:
         """Return f at each item, without building the matrix of similarities."""
-        points = self.kernel.admit(X)
+        points = self.kernel.admit(X).as_new()
         same_width(points, self.points)
         return product(self.kernel, points, self.points, self.coefficients)
 
@@ -82,7 +83,7 @@ class Function:
         return Function(self.kernel, points, coefficients)
 
     def __mul__(self, factor: float) -> Function:
-        if not np.isscalar(factor):
+        if not isinstance(factor, numbers.Real):
             return NotImplemented
         return Function(self.kernel, self.points, self.coefficients * factor)
 

@@ -63,7 +63,7 @@ class Stored(State):
             product = np.stack([blas.dsymv(1.0, self.array.T, x, lower=1) for x in X.T], axis=1)
         else:
             product = blas.dsymm(1.0, self.array.T, X, lower=1)
-        return product + (self.diagonal - np.diag(self.array))[:, None] * X
+        return product
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,11 @@ def _double(state: Stored, R: np.ndarray, penalty: float) -> Columns:
         rcond, _ = lapack.dpocon(factor, norm, uplo="U")
         info = int(rcond < np.finfo(float).eps)
     if info != 0:
+        np.fill_diagonal(M, state.diagonal)
         message = singular_message(penalty, len(M), largest)
         return Columns(np.full_like(R, np.nan), "singular", message)
     values, _ = lapack.dpotrs(factor, R, lower=0)
+    np.fill_diagonal(M, state.diagonal)
     return Columns(values)
 
 
@@ -140,7 +142,7 @@ def _mixed(state: Stored, R: np.ndarray, penalty: float) -> Columns:
         if best <= REFINED:
             break
         X = X + factor.solve(rest)
-    if min(history) > ACCEPTED:
+    if not min(history) <= ACCEPTED:  # also where it is not a number
         message = "refinement from single precision did not converge"
         return Columns(R, "stalled", message, tuple(history))
     return Columns(X, "solved", "", tuple(history))

@@ -57,7 +57,7 @@ class Eigen(Solver):
     ----------
     indefinite : {"error", "clip", "flip", "shift"}
         What to do with negative eigenvalues: nothing, set them to zero, make them positive, or
-        add the most negative one to all.
+        raise all by the magnitude of the most negative one.
 
     Examples
     --------

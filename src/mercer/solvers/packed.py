@@ -27,6 +27,8 @@ class Packed:
     Attributes
     ----------
     order : int
+    scale : float
+        What the matrix was divided by, so that single precision can hold it.
     entries : ndarray of shape (n(n + 1)/2,)
 
     Examples
@@ -37,6 +39,7 @@ class Packed:
     """
 
     order: int
+    scale: float
     entries: np.ndarray
 
     @classmethod
@@ -46,12 +49,13 @@ class Packed:
         Only what is above the diagonal of M is read.
         """
         n = len(M)
-        packed = _pack(M)
+        scale = float(np.abs(diagonal).max()) or 1.0
+        packed = _pack(M, 1 / scale)
         k, odd = len(packed), n % 2
-        np.fill_diagonal(packed[:, 1 - odd :], diagonal[:k])
-        np.fill_diagonal(packed[odd:], diagonal[k:])
+        np.fill_diagonal(packed[:, 1 - odd :], diagonal[:k] / scale)
+        np.fill_diagonal(packed[odd:], diagonal[k:] / scale)
         entries, info = lapack.spftrf(n, packed.ravel(), transr="N", uplo="L", overwrite_a=1)
-        return None if info else cls(n, entries)
+        return None if info else cls(n, scale, entries)
 
     def solve(self, R: np.ndarray) -> np.ndarray:
         """Return X with LLᵀX = R, to single precision, for right-hand sides of any magnitude."""
@@ -59,11 +63,11 @@ class Packed:
         scale = np.where(scale > 0, scale, 1.0)
         single = np.asfortranarray(R / scale, dtype=np.float32)
         X, _ = lapack.spftrs(self.order, self.entries, single, transr="N", uplo="L")
-        return X * scale
+        return X * (scale / self.scale)
 
 
-def _pack(M: np.ndarray, size: int = 256) -> np.ndarray:
-    """Return the upper triangle of a symmetric matrix packed, in single precision."""
+def _pack(M: np.ndarray, factor: float, size: int = 256) -> np.ndarray:
+    """Return the upper triangle of a symmetric matrix, scaled and packed in single precision."""
     n = len(M)
     k, odd = (n + 1) // 2, n % 2
     packed = np.empty((k, n + 1 - odd), dtype=np.float32)
@@ -74,9 +78,9 @@ def _pack(M: np.ndarray, size: int = 256) -> np.ndarray:
         # then overwritten by the leading columns.
         tail = slice(max(rows.start - odd, 0), rows.stop - odd)
         for j in spans(tail.stop, size):
-            packed[tail.start + odd : rows.stop, j] = trailing[j, tail].T
+            packed[tail.start + odd : rows.stop, j] = trailing[j, tail].T * factor
         for i in range(rows.start, rows.stop):
-            packed[i, i + 1 - odd :] = M[i, i:]
+            np.multiply(M[i, i:], factor, out=packed[i, i + 1 - odd :], casting="unsafe")
 
     in_threads(some, spans(k, size))
     return packed

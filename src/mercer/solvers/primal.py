@@ -19,7 +19,7 @@ from mercer.errors import ValidityError
 from mercer.gram import Dense, LowRank
 from mercer.kernels.features import scaled_rows
 from mercer.solvers.cholesky import Cholesky
-from mercer.solvers.problem import Columns, Problem, Solver, State
+from mercer.solvers.problem import Columns, Problem, Solver, State, relative
 
 __all__ = ["Primal"]
 
@@ -75,3 +75,18 @@ class Primal(Solver):
         rest = found.values - np.asarray(B.T @ values)
         values += np.asarray(B @ self.small.columns(state.small, rest, penalty).values)
         return Columns(values, found.status, found.message, found.history, found.values)
+
+    def certify(
+        self,
+        state: Featured,
+        R: np.ndarray,
+        offset: np.ndarray,
+        alpha: np.ndarray,
+        W: np.ndarray | None,
+        penalty: float,
+    ) -> float:
+        """Return the residual of (BᵀB + λI)w = Bᵀ(r − offset) relative to Bᵀr."""
+        assert W is not None
+        B = state.features
+        rest = np.asarray(B.T @ (R - offset - B @ W)) - penalty * W
+        return relative(rest, np.asarray(B.T @ R))

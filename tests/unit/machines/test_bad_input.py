@@ -278,7 +278,7 @@ def test_labels_are_no_targets_of_a_regressor():
         (["a"] * 10, r"y has only 1 class"),
         (np.zeros((10, 2)), r"one label per item, found an array of shape \(10, 2\)"),
         (["a", 1] * 5, r"y mixes"),
-        (np.array(["a", None] * 5, dtype=object), r"y mixes"),
+        (np.array(["a", None] * 5, dtype=object), r"label of item 1 is missing"),
     ],
 )
 def test_targets_that_are_no_labels(y, words):

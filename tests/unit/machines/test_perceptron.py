@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from mercer import memory
 from mercer.errors import ConvergenceWarning, DomainError, PlanError, ValidityError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from mercer.machines.perceptron import Perceptron
-from mercer.plans import afford
 from mercer.rkhs import Function
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -309,9 +309,9 @@ def test_numbers_too_large_to_square_are_refused():
 
 
 def test_a_gram_matrix_that_does_not_fit_is_refused_before_work_starts(monkeypatch):
-    monkeypatch.setattr(afford, "available", lambda: 1_000_000)
+    monkeypatch.setattr(memory, "available", lambda: 1_000)
     X, y, _ = separable()
-    with pytest.raises(PlanError, match=r"Gram matrix of 40 items needs .* but 1.0 MB"):
+    with pytest.raises(PlanError, match=r"Gram matrix of 40 items needs .* but 1.0 kB"):
         Perceptron(Gaussian(1.0)).fit(X, y)
     assert Perceptron().fit(X, y).converged_
 

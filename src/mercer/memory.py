@@ -5,13 +5,36 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["available", "human"]
+from mercer.errors import PlanError
+
+__all__ = ["afford", "affordable", "available", "human"]
 
 
 def available() -> int | None:
     """Return the bytes that this process may still take, or None where nobody knows."""
     known = [free for free in (_system(), _group()) if free is not None]
     return min(known) if known else None
+
+
+def affordable(needed: float) -> bool:
+    """Tell whether this many bytes are free; where nobody knows, they are."""
+    free = available()
+    return free is None or needed <= free
+
+
+def afford(needed: float, task: str, advice: str) -> None:
+    """Refuse work that would not fit, saying the bytes needed, the bytes there, and what to do.
+
+    Examples
+    --------
+    >>> afford(10**18, "the Gram matrix of 350000000 items", "use fewer items")
+    Traceback (most recent call last):
+        ...
+    mercer.errors.PlanError: the Gram matrix of 350000000 items needs 1000000.0 TB, but ...
+    """
+    if not affordable(needed):
+        there = human(available() or 0)
+        raise PlanError(f"{task} needs {human(needed)}, but {there} are available; {advice}")
 
 
 def human(count: float) -> str:
@@ -49,6 +72,8 @@ def _group() -> int | None:
     try:
         limit = (folder / "memory.max").read_text().strip()
         used = int((folder / "memory.current").read_text())
+        fields = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        used -= int(fields.get("inactive_file", 0))  # the page cache gives way
         return None if limit == "max" else max(int(limit) - used, 0)
     except (OSError, ValueError):
         return None
