@@ -11,7 +11,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mercer import domains, errors, gram, kernels, machines, plans, rkhs, solvers, testing
+    from mercer import (
+        datasets,
+        domains,
+        errors,
+        gram,
+        kernels,
+        machines,
+        plans,
+        rkhs,
+        solvers,
+        testing,
+    )
     from mercer.machines import (
         ExemplarClassifier,
         ExemplarRegressor,
@@ -27,7 +38,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "domains", "errors", "gram", "kernels", "machines", "plans", "rkhs", "solvers", "testing",
+    "datasets", "domains", "errors", "gram", "kernels", "machines", "plans", "plots", "rkhs",
+    "solvers", "testing",
 )  # fmt: skip
 _HOMES = {
     "ExemplarClassifier": "mercer.machines",
@@ -51,6 +63,7 @@ __all__ = [
     "Perceptron",
     "Plan",
     "PrototypeClassifier",
+    "datasets",
     "domains",
     "errors",
     "gram",

@@ -1,0 +1,133 @@
+"""Two categories that are Gaussian clouds, so that the best possible answers are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.datasets.dataset import Dataset
+from mercer.errors import DomainError
+
+__all__ = ["correlated_classes", "two_gaussians"]
+
+
+def two_gaussians(
+    count: int = 80,
+    means: Any = ((-0.6, 0.0), (1.3, 0.2)),
+    covariances: Any = (((1.6, 0.5), (0.5, 0.9)), ((0.7, -0.4), (-0.4, 1.3))),
+    priors: tuple[float, float] = (0.5, 0.5),
+    seed: int = 0,
+) -> Dataset:
+    """Draw two overlapping categories; with the optimal decision bound and the Bayes error.
+
+    The overlap makes errors unavoidable, as in figs. 7 and 8 of Jäkel, Schölkopf & Wichmann
+    (2007). The best rule answers by the sign of log p₂N(x|m₂, S₂) − log p₁N(x|m₁, S₁), a quadratic
+    function of x.
+
+    Parameters
+    ----------
+    count : int
+        Items of both categories together, divided in the proportion of the priors.
+    means : array of shape (2, d)
+    covariances : array of shape (2, d, d)
+    priors : pair of float
+        How frequent the categories are; divided by their sum.
+    seed : int
+
+    Returns
+    -------
+    Dataset
+        Labels −1 and 1. ``extra["bound"]`` is the optimal decision function (positive for label
+        1), ``extra["bayes_error"]`` the error of its sign on new items.
+
+    Examples
+    --------
+    >>> problem = two_gaussians(seed=1)
+    >>> X, y = problem
+    >>> wrong = np.mean(np.sign(problem.extra["bound"](X)) != y)
+    >>> print(f"{wrong:.3f} of these items, {problem.extra['bayes_error']:.3f} of all")
+    0.138 of these items, 0.164 of all
+    """
+    means, covariances, p = _parameters(means, covariances, priors)
+    rng = np.random.default_rng(seed)
+    first = round(count * p[0])
+    if not 0 < first < count:
+        raise DomainError(f"{count} items with priors {priors} leave a category without items")
+    L = np.linalg.cholesky(covariances)
+    X = np.concatenate(
+        [
+            means[k] + rng.standard_normal((size, means.shape[1])) @ L[k].T
+            for k, size in enumerate((first, count - first))
+        ]
+    )
+    bound = QuadraticBound(means, covariances, p)
+    extra = {"bound": bound, "bayes_error": bound.error(), "means": means}
+    extra |= {"covariances": covariances, "priors": p}
+    return Dataset(X, np.repeat([-1, 1], (first, count - first)), ("circles", "crosses"), extra)
+
+
+def correlated_classes(count: int = 60, seed: int = 0) -> Dataset:
+    """Draw two Gaussian categories with strongly correlated dimensions (fig. 2).
+
+    Both have the same covariance, so the best bound is straight; but it is orthogonal to the line
+    between the means only in the inner product of the inverse covariance.
+
+    Examples
+    --------
+    >>> round(correlated_classes().extra["bayes_error"], 5)
+    0.00102
+    """
+    covariance = np.array([[1.0, 0.97], [0.97, 1.0]])
+    means = [[-0.75, 0.0], [0.75, 0.0]]
+    return two_gaussians(count, means, [covariance, covariance], seed=seed)
+
+
+class QuadraticBound:
+    """The log odds of two Gaussian categories: the decision function that errs least."""
+
+    def __init__(self, means: np.ndarray, covariances: np.ndarray, priors: np.ndarray) -> None:
+        self.means, self.covariances, self.priors = means, covariances, priors
+        P = np.linalg.inv(covariances)
+        self.matrix = (P[0] - P[1]) / 2
+        self.vector = P[1] @ means[1] - P[0] @ means[0]
+        heights = np.log(priors) - np.linalg.slogdet(covariances)[1] / 2
+        heights -= np.einsum("ki,kij,kj->k", means, P, means) / 2
+        self.constant = float(heights[1] - heights[0])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Return xᵀAx + bᵀx + c of each row, positive where the second category is likelier."""
+        X = np.asarray(X, dtype=np.float64)
+        return np.sum((X @ self.matrix) * X, axis=1) + X @ self.vector + self.constant
+
+    def error(self) -> float:
+        """Return the probability that the sign is wrong on a new item."""
+        from mercer.datasets.quadratic import positive_probability
+
+        form = (self.matrix, self.vector, self.constant)
+        wrong, right = (
+            positive_probability(*form, mean, covariance)
+            for mean, covariance in zip(self.means, self.covariances, strict=True)
+        )
+        return float(self.priors[0] * wrong + self.priors[1] * (1 - right))
+
+
+def _parameters(
+    means: Any, covariances: Any, priors: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the parameters as arrays, refusing what describes no two Gaussians."""
+    means, covariances = np.asarray(means, float), np.asarray(covariances, float)
+    p = np.asarray(priors, float)
+    if means.ndim != 2 or len(means) != 2 or covariances.shape != (2, *2 * means.shape[1:]):
+        raise DomainError(
+            "two Gaussians need means of shape (2, d) and covariances of shape (2, d, d), found "
+            f"{means.shape} and {covariances.shape}"
+        )
+    if p.shape != (2,) or not np.isfinite(p).all() or (p <= 0).any():
+        raise DomainError(f"priors must be two positive numbers, found {priors!r}")
+    if not np.isfinite(means).all() or not np.isfinite(covariances).all():
+        raise DomainError("the means or covariances hold NaN or infinity")
+    for k, S in enumerate(covariances):
+        if not np.allclose(S, S.T) or np.linalg.eigvalsh(S)[0] <= 0:
+            raise DomainError(f"covariance {k} is not symmetric and positive definite")
+    return means, covariances, p / p.sum()

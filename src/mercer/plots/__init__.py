@@ -1,0 +1,24 @@
+"""Plots of your own data and machines; each function takes and returns matplotlib axes."""
+
+from mercer.plots.decision import plot_decision, plot_points
+from mercer.plots.function import plot_function
+from mercer.plots.gram import plot_gram
+from mercer.plots.image import decision_gradient, plot_decision_image
+from mercer.plots.palette import style
+from mercer.plots.path import plot_path
+from mercer.plots.spectrum import effective_rank, plot_spectrum
+from mercer.plots.weights import plot_weights
+
+__all__ = [
+    "decision_gradient",
+    "effective_rank",
+    "plot_decision",
+    "plot_decision_image",
+    "plot_function",
+    "plot_gram",
+    "plot_path",
+    "plot_points",
+    "plot_spectrum",
+    "plot_weights",
+    "style",
+]

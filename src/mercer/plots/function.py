@@ -1,0 +1,143 @@
+"""Functions of one or two variables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.errors import DomainError
+from mercer.plots.canvas import Limits, axes_for, grid, limits_of
+from mercer.plots.palette import INK, MUTED, color, shades
+from mercer.rkhs import Function
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_function"]
+
+
+def plot_function(
+    function: Any,
+    ax: Axes | None = None,
+    *,
+    limits: Any = None,
+    parts: bool = False,
+    output: int | None = None,
+    resolution: int | None = None,
+    **line: Any,
+) -> Axes:
+    """Draw a function of the line or the plane, such as what a machine has learned.
+
+    Parameters
+    ----------
+    function : Function, fitted machine, or callable on arrays of shape (n, 1) or (n, 2)
+        Of a machine its ``predict`` (a regressor) or ``decision_function`` is drawn.
+    ax : Axes, optional
+    limits : (left, right) or ((left, right), (bottom, top)), optional
+        By default the range of the points that a `Function` or machine holds, widened.
+    parts : bool
+        Whether to draw the summands wᵢk(·, xᵢ) of a function of one variable, dotted (fig. 5).
+    output : int, optional
+        Which of several outputs; by default all of them on the line, the first in the plane.
+    resolution : int, optional
+        Points in each direction: by default 400 on the line and 160 in the plane.
+    **line
+        Passed to ``ax.plot``, or to ``ax.contour`` in the plane.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> from mercer.rkhs import Function
+    >>> f = Function(Gaussian(1.0), [[0.0], [2.0]], [1.0, -0.5])
+    >>> ax = plot_function(f, parts=True)
+    >>> len(ax.lines)
+    3
+    """
+    expansion = _expansion(function)
+    ranges = _ranges(limits, expansion)
+    evaluate = _callable(function)
+    ax = axes_for(ax)
+    if len(ranges) == 1:
+        return _curve(ax, evaluate, ranges[0], expansion if parts else None, output,
+                      resolution or 400, line)  # fmt: skip
+    if parts:
+        raise DomainError("parts are drawn for functions of one variable only")
+    A, B, places = grid((ranges[0], ranges[1]), resolution or 160)
+    values = np.asarray(evaluate(places), dtype=np.float64)
+    values = values if values.ndim == 1 else values[:, output or 0]
+    reach = float(np.abs(values).max()) or 1.0
+    mesh = ax.pcolormesh(
+        A, B, values.reshape(A.shape), cmap=shades(), vmin=-reach, vmax=reach,
+        shading="gouraud", rasterized=True,
+    )  # fmt: skip
+    if values.min() < 0 < values.max():
+        look: dict[str, Any] = {"levels": [0.0], "colors": INK, "linewidths": 1.4}
+        ax.contour(A, B, values.reshape(A.shape), **look | line)
+    ax.figure.colorbar(mesh, ax=ax, label="f(x)")
+    return ax
+
+
+def _curve(
+    ax: Axes,
+    evaluate: Any,
+    limits: tuple[float, float],
+    expansion: Function | None,
+    output: int | None,
+    resolution: int,
+    line: dict[str, Any],
+) -> Axes:
+    x = np.linspace(*limits, resolution)
+    if expansion is not None:
+        weights = expansion.coefficients
+        weights = weights if weights.ndim == 1 else weights[:, output or 0]
+        similarities = expansion.kernel(x[:, None], expansion.points)
+        for w, column in zip(weights, similarities.T, strict=True):
+            ax.plot(x, w * column, ":", color=MUTED, linewidth=1.0)
+    values = np.asarray(evaluate(x[:, None]), dtype=np.float64)
+    columns = values[:, None] if values.ndim == 1 else values
+    columns = columns if output is None or values.ndim == 1 else columns[:, [output]]
+    for k, column in enumerate(columns.T):
+        ax.plot(x, column, **{"color": color(k)} | line)
+    ax.set_xlim(*limits)
+    return ax
+
+
+def _expansion(function: Any) -> Function | None:
+    """Return the RKHS function behind the argument, if there is one."""
+    found = getattr(function, "function_", function)
+    return found if isinstance(found, Function) else None
+
+
+def _callable(function: Any) -> Any:
+    for name in ("decision_function", "predict"):
+        if hasattr(function, name):
+            return getattr(function, name)
+    if not callable(function):
+        raise DomainError(f"{function!r} is not a function, and not a fitted machine")
+    return function
+
+
+def _ranges(limits: Any, expansion: Function | None) -> list[tuple[float, float]]:
+    """Return one range for each variable."""
+    if limits is not None:
+        given = np.asarray(limits, dtype=np.float64)
+        if given.shape not in ((2,), (2, 2)):
+            raise DomainError(
+                "limits must be (left, right) or ((left, right), (bottom, top)), found shape "
+                f"{given.shape}"
+            )
+        return [(float(a), float(b)) for a, b in np.atleast_2d(given)]
+    if expansion is None:
+        raise DomainError("limits are needed: the function does not know where its data lie")
+    points = np.array([np.ravel(item) for item in expansion.points.items()], dtype=np.float64)
+    if points.shape[1] > 2:
+        raise DomainError(
+            f"a function of {points.shape[1]} variables cannot be drawn; only one or two can"
+        )
+    if points.shape[1] == 2:
+        wide: Limits = limits_of(points, 0.25)
+        return list(wide)
+    low, high = float(points.min()), float(points.max())
+    room = 0.25 * (high - low or 4.0)
+    return [(low - room, high + room)]

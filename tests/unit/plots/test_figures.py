@@ -1,0 +1,136 @@
+"""The figures of the seeds: every one is drawn, is not blank, and shows what its caption says."""
+
+from functools import cache
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from mercer.errors import DomainError
+from mercer.plots.figures import FIGURES, find, svm, tutorial
+
+SEEDS = {
+    *(f"tutorial-{number}" for number in range(1, 9)),
+    "book-6-1",
+    "lecture-fitting",
+    "lecture-shepard",
+    "lecture-cross-validation",
+    "lecture-ridge",
+    "svm-perceptron",
+    "svm-margin",
+    "svm-quadratic-map",
+    "svm-regions",
+}
+
+
+def test_the_figures_of_the_seeds_are_registered():
+    assert set(FIGURES) >= SEEDS
+    assert next(iter(FIGURES)) == "tutorial-1"
+
+
+@cache
+def drawn(name):
+    """Return a figure, drawn once for all tests."""
+    return FIGURES[name].draw()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_drawn_and_not_blank(name, tmp_path):
+    path = tmp_path / f"{name}.png"
+    drawn(name).savefig(path, dpi=120)
+    pixels = matplotlib.image.imread(path)[..., :3]
+    picture, caption = pixels[: int(0.75 * len(pixels))], pixels[int(0.85 * len(pixels)) :]
+    assert picture.std() > 0.05
+    assert caption.std() > 0.03
+
+
+def texts(figure):
+    """Return what is written, except at ticks."""
+    yield figure._supxlabel
+    for ax in figure.axes:
+        yield from (ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts)
+        yield from ax.get_legend().get_texts() if ax.get_legend() else ()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_nothing_written_is_cut_off_or_too_small(name):
+    figure = drawn(name)
+    figure.draw_without_rendering()
+    page = figure.bbox
+    for text in texts(figure):
+        if text.get_text().strip():
+            box = text.get_window_extent()
+            assert box.x0 >= page.x0 - 1 and box.x1 <= page.x1 + 1, text
+            assert box.y0 >= page.y0 - 1 and box.y1 <= page.y1 + 1, text
+            assert text.get_fontsize() >= 7, text
+
+
+@pytest.mark.parametrize("format", ["svg", "pdf"])
+def test_the_same_drawing_gives_the_same_file(format, tmp_path):
+    first = find("tutorial-5").save(tmp_path, format).read_bytes()
+    assert find("tutorial-5").save(tmp_path, format).read_bytes() == first
+    assert len(first) > 5000
+
+
+def test_an_unknown_figure_or_format_is_refused(tmp_path):
+    with pytest.raises(DomainError, match="did you mean 'tutorial-7'"):
+        find("tutorial7")
+    with pytest.raises(DomainError, match="format"):
+        find("tutorial-3").save(tmp_path, "gif")
+
+
+def test_captions_are_sentences():
+    for picture in FIGURES.values():
+        assert picture.caption.endswith(".") and len(picture.caption) < 300
+        assert picture.source
+
+
+# ---- what the captions claim --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("margin", [0.0, 40.0])
+def test_every_perceptron_of_the_margin_figure_separates_the_classes(margin):
+    X, y = svm.apart(seed=15)
+    for order in range(20):
+        machine = svm._perceptron(X, y, margin=margin, shuffle=True, random_state=order)
+        assert machine.converged_
+
+
+def test_the_perceptron_of_the_steps_arrives():
+    X, y = svm.apart(seed=26)
+    assert svm._perceptron(X + 2.5, y, rule="batch").converged_
+
+
+def test_figure_7_learns_by_heart_and_figure_8_does_not():
+    titles = {}
+    for name in ("tutorial-7", "tutorial-8"):
+        titles[name] = drawn(name).axes[0].get_title()
+    assert "0% of these items wrong" in titles["tutorial-7"]
+
+    def share(title):
+        return float(title.split("\n")[1].split("%")[0])
+
+    assert share(titles["tutorial-8"]) < 18 < 35 < share(titles["tutorial-7"])
+    assert tutorial.overlapping().extra["bayes_error"] == pytest.approx(0.164, abs=1e-3)
+
+
+def test_the_changed_pictures_are_read_as_the_other_digit():
+    labels = [ax.get_xlabel() for ax in drawn("tutorial-decision-images").axes]
+    assert labels == [
+        "read as 3", "toward 8", "read as 8", "read as 7", "toward 1", "read as 1",
+    ]  # fmt: skip
+
+
+def test_over_and_underfitting_are_worse_on_new_data_than_the_better_fit():
+    titles = [ax.get_title() for ax in drawn("lecture-fitting").axes]
+    over, better, under = (float(title.split()[-1]) for title in titles)
+    assert better < 0.75 * min(over, under)
+
+
+def test_the_kernels_of_figure_6_1_are_sums_over_the_basis():
+    figure = drawn("book-6-1")
+    above, below = figure.axes[1], figure.axes[4]
+    basis = np.array([line.get_ydata() for line in above.lines])
+    x = np.asarray(below.lines[0].get_xdata())
+    expected = basis.T @ basis[:, np.argmin(np.abs(x))]
+    np.testing.assert_allclose(below.lines[0].get_ydata(), expected, atol=1e-12)
