@@ -1,14 +1,16 @@
 """Resolve: kernels, their algebra, their proofs, their health on data."""
 
-from mercer.kernels.algebra import exp, polynomial
 from mercer.kernels.angles import ArcCosine, Cosine, Tanimoto
 from mercer.kernels.base import Kernel, VectorKernel, kernel
 from mercer.kernels.block import Block
 from mercer.kernels.categorical import Categorical
-from mercer.kernels.compose import assume_psd, gaussian_over, normalize, pullback, rescale
+from mercer.kernels.compose import pullback, rescale
 from mercer.kernels.doctor import check
 from mercer.kernels.dot import Constant, Linear, Polynomial, QuadraticForm
+from mercer.kernels.elementwise import exp, polynomial
 from mercer.kernels.histogram import Brownian, Chi2, Intersection
+from mercer.kernels.lengths import assume_psd, gaussian_over, normalize
+from mercer.kernels.matern import Matern
 from mercer.kernels.names import named
 from mercer.kernels.proof import Proof, Witness
 from mercer.kernels.shepard import Shepard
@@ -17,7 +19,6 @@ from mercer.kernels.stationary import (
     Exponential,
     Gaussian,
     Laplacian,
-    Matern,
     Periodic,
     RationalQuadratic,
 )

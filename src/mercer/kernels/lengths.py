@@ -1,0 +1,196 @@
+"""Kernels of lengths and distances in feature space: normalize, gaussian_over; and assumptions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mercer.domains import Points, Vectors
+from mercer.errors import ValidityError
+from mercer.kernels.bandwidths import Bandwidth, resolved
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.block import Block
+from mercer.kernels.composite import Composite, need_kernel
+from mercer.kernels.features import FeatureMap, scaled_rows
+from mercer.kernels.parameters import positive
+from mercer.kernels.proof import Proof, derive, proved
+
+__all__ = ["AssumePSD", "GaussianOver", "Normalize", "assume_psd", "gaussian_over", "normalize"]
+
+
+@kernel
+class Normalize(Composite):
+    """k(x, z)/√(k(x, x)·k(z, z)), a cosine in feature space. Made by `normalize`."""
+
+    kernel: Kernel
+
+    def __repr__(self) -> str:
+        return f"normalize({self.kernel!r})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        squares = self.kernel.pair(x, x), self.kernel.pair(z, z)
+        if min(squares) < 0:
+            raise ValidityError(
+                f"{self.kernel!r} cannot be normalized: a self-similarity is negative"
+            )
+        lengths = math.sqrt(squares[0]) * math.sqrt(squares[1])
+        return self.kernel.pair(x, z) / lengths if lengths else 0.0
+
+    def evaluate(self, block: Block) -> Any:
+        left, right = self._inverse_lengths(block.left), self._inverse_lengths(block.right)
+        return self.inner(self.kernel, block) * left[:, None] * right[None, :]
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return self.inner_diagonal(self.kernel, points) * self._inverse_lengths(points) ** 2
+
+    def prove(self) -> Proof:
+        return derive(self, "it is f(x)·k·f(z) with f = 1/√k(x, x) (6.14) of", self.kernel)
+
+    def map_features(self, points: Points) -> FeatureMap | None:
+        inner = self.inner_features(self.kernel, points)
+        if inner is None:
+            return None
+        lengths = self._inverse_lengths
+        return FeatureMap(inner.count, lambda p: scaled_rows(inner.transform(p), lengths(p)))
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
+        return self.kernel.frequencies(rng, count, width)
+
+    def _inverse_lengths(self, points: Points) -> Any:
+        squares = self.inner_diagonal(self.kernel, points)
+        xp = points.xp if isinstance(points, Vectors) else np
+        if bool(xp.any(squares < 0)):
+            item = int(xp.argmin(squares))
+            raise ValidityError(
+                f"{self.kernel!r} cannot be normalized: item {item} has the negative similarity "
+                f"{float(squares[item]):.3g} to itself"
+            )
+        return xp.where(squares > 0, 1 / xp.sqrt(xp.where(squares > 0, squares, 1.0)), 0.0)
+
+
+@kernel
+class GaussianOver(Composite):
+    """exp{−(κ(x, x) + κ(z, z) − 2κ(x, z))/2σ²} (6.26). Made by `gaussian_over`."""
+
+    kernel: Kernel
+    bandwidth: Any = 1.0
+    heuristic: ClassVar[tuple[str, ...]] = ("bandwidth",)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.bandwidth, str) and self.bandwidth == "median"):
+            self._normalize("bandwidth", positive(self, "bandwidth", self.bandwidth))
+
+    def __repr__(self) -> str:
+        return f"gaussian_over({self.kernel!r}, {self.bandwidth!r})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        k = self.kernel.pair
+        squared = k(x, x) + k(z, z) - 2 * k(x, z)
+        return math.exp(-max(squared, 0.0) / self.bandwidth / self.bandwidth / 2)
+
+    def evaluate(self, block: Block) -> Any:
+        precision = min(1 / self.bandwidth / self.bandwidth, 1e300)
+        return block.exp(self._squared_distances(block), -0.5 * precision)
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return 0.0 * self.inner_diagonal(self.kernel, points) + 1.0
+
+    def prove(self) -> Proof:
+        rule = "it is (6.26), f(x)·exp(κ(x, z)/σ²)·f(z) by (6.14) and (6.16), over"
+        return derive(self, rule, self.kernel)
+
+    def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
+        if not isinstance(self.bandwidth, str):
+            return self
+        value = resolved(self.bandwidth, points, weights, self._distances)
+        return self.set_params(bandwidth=value)
+
+    def _distances(self, block: Block) -> Any:
+        return block.xp.sqrt(self._squared_distances(block))
+
+    def _squared_distances(self, block: Block) -> Any:
+        left, right = (self.inner_diagonal(self.kernel, p) for p in (block.left, block.right))
+        D = left[:, None] + right[None, :] - 2 * self.inner(self.kernel, block)
+        if block.symmetric:
+            np.fill_diagonal(D, 0.0)  # κ(x, x) may be rounded differently in the two places
+        return block.xp.where(D > 0, D, 0.0 * D)
+
+
+@kernel
+class AssumePSD(Composite):
+    """A kernel that its user vouches for. Made by `assume_psd`."""
+
+    kernel: Kernel
+
+    def __repr__(self) -> str:
+        return f"assume_psd({self.kernel!r})"
+
+    def pair(self, x: Any, z: Any) -> float:
+        return self.kernel.pair(x, z)
+
+    def evaluate(self, block: Block) -> Any:
+        return self.inner(self.kernel, block)
+
+    def evaluate_diagonal(self, points: Points) -> Any:
+        return self.inner_diagonal(self.kernel, points)
+
+    def prove(self) -> Proof:
+        inner = self.kernel.proof()
+        if inner.verdict == "refuted":  # a counterexample outweighs an assumption
+            return Proof(self, "refuted", inner.rule, (inner,), inner.witness)
+        return proved(self, "its user assumes so", inner)
+
+    def map_features(self, points: Points) -> FeatureMap | None:
+        return self.inner_features(self.kernel, points)
+
+    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
+        return self.kernel.frequencies(rng, count, width)
+
+
+def normalize(k: Kernel) -> Kernel:
+    """Return k(x, z)/√(k(x, x)·k(z, z)), so that everything is 1 to itself.
+
+    It is 0 where k(x, x) = 0, also if that is so by underflow.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> normalize(Linear()).pair([1.0], [5.0])
+    1.0
+    """
+    return Normalize(need_kernel(k))
+
+
+def gaussian_over(k: Kernel, bandwidth: Bandwidth = 1.0) -> Kernel:
+    """Return a Gaussian of the distance in the feature space of `k`, valid by (6.26).
+
+    Parameters
+    ----------
+    k : Kernel
+    bandwidth : float or "median"
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> gaussian_over(Linear(), 1.0).pair([0.0], [2.0]) == Gaussian(1.0).pair([0.0], [2.0])
+    True
+    """
+    return GaussianOver(need_kernel(k), bandwidth)
+
+
+def assume_psd(k: Kernel) -> Kernel:
+    """Return `k` with your word that it is valid; visible in its formula and its proof.
+
+    A kernel that is refuted by a witness stays refuted.
+
+    Examples
+    --------
+    >>> from mercer.kernels import from_function
+    >>> def shared(a, b):
+    ...     return float(len(a & b))
+    >>> assume_psd(from_function(shared)).proof().verdict
+    'proved'
+    """
+    return AssumePSD(need_kernel(k))
