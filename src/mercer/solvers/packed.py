@@ -50,7 +50,9 @@ class Packed:
         """
         n = len(M)
         scale = float(np.abs(diagonal).max()) or 1.0
-        packed = _pack(M, 1 / scale)
+        if 1e-12 < scale < 1e12:
+            scale = 1.0  # single precision holds it as it is
+        packed = _pack(M, scale)
         k, odd = len(packed), n % 2
         np.fill_diagonal(packed[:, 1 - odd :], diagonal[:k] / scale)
         np.fill_diagonal(packed[odd:], diagonal[k:] / scale)
@@ -66,7 +68,7 @@ class Packed:
         return X * (scale / self.scale)
 
 
-def _pack(M: np.ndarray, factor: float, size: int = 256) -> np.ndarray:
+def _pack(M: np.ndarray, scale: float, size: int = 256) -> np.ndarray:
     """Return the upper triangle of a symmetric matrix, scaled and packed in single precision."""
     n = len(M)
     k, odd = (n + 1) // 2, n % 2
@@ -78,9 +80,13 @@ def _pack(M: np.ndarray, factor: float, size: int = 256) -> np.ndarray:
         # then overwritten by the leading columns.
         tail = slice(max(rows.start - odd, 0), rows.stop - odd)
         for j in spans(tail.stop, size):
-            packed[tail.start + odd : rows.stop, j] = trailing[j, tail].T * factor
+            packed[tail.start + odd : rows.stop, j] = _scaled(trailing[j, tail].T, scale)
         for i in range(rows.start, rows.stop):
-            np.multiply(M[i, i:], factor, out=packed[i, i + 1 - odd :], casting="unsafe")
+            packed[i, i + 1 - odd :] = _scaled(M[i, i:], scale)
 
     in_threads(some, spans(k, size))
     return packed
+
+
+def _scaled(values: np.ndarray, scale: float) -> np.ndarray:
+    return values if scale == 1.0 else values / scale
