@@ -15,6 +15,8 @@ TASKS = {
     "gram": ("benchmarks.gram", "Gram matrices of Gaussian kernels"),
     "ridge": ("benchmarks.ridge", "kernel ridge regression: fit, predict, memory"),
     "perceptron": ("benchmarks.perceptron", "epochs of the perceptron"),
+    "pca": ("benchmarks.pca", "kernel principal components: fit, memory"),
+    "logistic": ("benchmarks.logistic", "kernel logistic regression: time against n"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 

@@ -26,12 +26,17 @@ if TYPE_CHECKING:
     from mercer.machines import (
         ExemplarClassifier,
         ExemplarRegressor,
+        KernelDiscriminant,
+        KernelLogistic,
         KernelMeans,
         KernelNeighbors,
+        KernelPCA,
         KernelRidge,
         KernelRidgeClassifier,
         Perceptron,
         PrototypeClassifier,
+        RBFNetwork,
+        RBFNetworkClassifier,
     )
     from mercer.plans import Plan
 
@@ -44,25 +49,35 @@ _ROOMS = (
 _HOMES = {
     "ExemplarClassifier": "mercer.machines",
     "ExemplarRegressor": "mercer.machines",
+    "KernelDiscriminant": "mercer.machines",
+    "KernelLogistic": "mercer.machines",
     "KernelMeans": "mercer.machines",
     "KernelNeighbors": "mercer.machines",
+    "KernelPCA": "mercer.machines",
     "KernelRidge": "mercer.machines",
     "KernelRidgeClassifier": "mercer.machines",
     "Perceptron": "mercer.machines",
     "PrototypeClassifier": "mercer.machines",
+    "RBFNetwork": "mercer.machines",
+    "RBFNetworkClassifier": "mercer.machines",
     "Plan": "mercer.plans",
 }
 
 __all__ = [
     "ExemplarClassifier",
     "ExemplarRegressor",
+    "KernelDiscriminant",
+    "KernelLogistic",
     "KernelMeans",
     "KernelNeighbors",
+    "KernelPCA",
     "KernelRidge",
     "KernelRidgeClassifier",
     "Perceptron",
     "Plan",
     "PrototypeClassifier",
+    "RBFNetwork",
+    "RBFNetworkClassifier",
     "datasets",
     "domains",
     "errors",

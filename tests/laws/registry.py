@@ -12,12 +12,17 @@ import numpy as np
 from mercer import (
     ExemplarClassifier,
     ExemplarRegressor,
+    KernelDiscriminant,
+    KernelLogistic,
     KernelMeans,
     KernelNeighbors,
+    KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
     Perceptron,
     PrototypeClassifier,
+    RBFNetwork,
+    RBFNetworkClassifier,
 )
 from mercer.kernels import (
     Categorical,
@@ -212,6 +217,7 @@ def _machines() -> list[MachineEntry]:
     learned = frozenset({"certificate", "routes"})
     answers = learned | {"function"}
     unweighted = learned | {"repetition", "removal"}
+    unrepeated = regression | {"repetition", "removal"}
     return [
         MachineEntry("gaussian ridge", KernelRidge(), X, y, new),
         MachineEntry(
@@ -281,6 +287,31 @@ def _machines() -> list[MachineEntry]:
         MachineEntry("neighbors", KernelNeighbors(Gaussian(1.0)), X, three, new,
                      answers | unweighted),
         MachineEntry("clusters", KernelMeans(Gaussian(1.0), n_clusters=3), X, three, new, answers),
+        MachineEntry("an interpolating network", RBFNetwork(Gaussian(1.0)), X, Y, new,
+                     unrepeated | {"estimator"}),
+        MachineEntry("a network on clusters", RBFNetwork("gaussian", "kmeans", 5, penalty=1e-3,
+                     random_state=0), X, y, new, unrepeated),
+        MachineEntry("a network of words", RBFNetworkClassifier(from_function(shared), "ols", 4,
+                     penalty=1e-3), words, np.where(counts > 3, "long", "short"),
+                     ["cat", "owls"], unrepeated | {"estimator"}),
+        MachineEntry("a network of classes", RBFNetworkClassifier(penalty=1e-3), X, three, new,
+                     unrepeated),
+        MachineEntry("logistic regression", KernelLogistic(tol=1e-11), X, two, new, regression),
+        MachineEntry("linear logistic", KernelLogistic("linear", 0.1, tol=1e-11), X, two, new,
+                     regression),
+        MachineEntry("multinomial regression", KernelLogistic(Polynomial(2, 1.0), 0.5, tol=1e-11,
+                     class_weight="balanced"), X, three, new, regression),
+        MachineEntry("logistic on words", KernelLogistic(assume_psd(from_function(shared)),
+                     tol=1e-11), words, np.where(counts > 3, "long", "short"), ["cat", "owls"],
+                     regression | {"estimator"}),
+        MachineEntry("components", KernelPCA(n_components=2), X, three, new, unrepeated),
+        MachineEntry("linear components", KernelPCA("linear", 1), X, three, new, unrepeated),
+        MachineEntry("partial components", KernelPCA(n_components=3, solver="partial",
+                     random_state=0), X, three, new, unrepeated),
+        MachineEntry("components of words", KernelPCA(assume_psd(from_function(shared)), 2),
+                     words, counts, ["cat", "owls"], unrepeated | {"estimator"}),
+        MachineEntry("discriminants", KernelDiscriminant(), X, three, new, regression),
+        MachineEntry("linear discriminant", KernelDiscriminant("linear"), X, two, new, regression),
     ]  # fmt: skip
 
 

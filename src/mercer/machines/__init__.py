@@ -1,9 +1,13 @@
 """Machines: estimators whose fit walks through the rooms."""
 
+from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.exemplar import ExemplarClassifier, ExemplarRegressor
+from mercer.machines.logistic import KernelLogistic
 from mercer.machines.machine import Machine
 from mercer.machines.means import KernelMeans
 from mercer.machines.neighbors import KernelNeighbors
+from mercer.machines.network import RBFNetwork, RBFNetworkClassifier
+from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import Perceptron
 from mercer.machines.prototype import PrototypeClassifier
 from mercer.machines.ridge import KernelRidge, KernelRidgeClassifier
@@ -11,11 +15,16 @@ from mercer.machines.ridge import KernelRidge, KernelRidgeClassifier
 __all__ = [
     "ExemplarClassifier",
     "ExemplarRegressor",
+    "KernelDiscriminant",
+    "KernelLogistic",
     "KernelMeans",
     "KernelNeighbors",
+    "KernelPCA",
     "KernelRidge",
     "KernelRidgeClassifier",
     "Machine",
     "Perceptron",
     "PrototypeClassifier",
+    "RBFNetwork",
+    "RBFNetworkClassifier",
 ]

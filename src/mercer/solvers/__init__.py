@@ -2,7 +2,22 @@
 
 from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.eigen import Eigen
+from mercer.solvers.lanczos import Lanczos
+from mercer.solvers.leastsquares import LeastSquares
+from mercer.solvers.newton import Newton, NewtonSolution
 from mercer.solvers.primal import Primal
 from mercer.solvers.problem import Problem, Solution, Solver, State
 
-__all__ = ["Cholesky", "Eigen", "Primal", "Problem", "Solution", "Solver", "State"]
+__all__ = [
+    "Cholesky",
+    "Eigen",
+    "Lanczos",
+    "LeastSquares",
+    "Newton",
+    "NewtonSolution",
+    "Primal",
+    "Problem",
+    "Solution",
+    "Solver",
+    "State",
+]

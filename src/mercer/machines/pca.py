@@ -1,0 +1,256 @@
+"""Kernel principal components: the directions in a kernel's space in which items differ most.
+
+The principal axes are functions f = Σ αᵢ k(·, xᵢ) with |f| = 1. With the centered Gram matrix HKH
+= VΛVᵀ their coefficients are α = v/√λ, and the component of an item is f(x) minus the mean of f
+(Schölkopf, Smola & Müller, 1998; Bishop, 12.3). Because Σ αᵢ = 0, centering a new item needs only
+a constant: the machine is an RKHS function and an intercept, like any other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.domains import Points
+from mercer.errors import ConvergenceWarning, DomainError, ValidityError
+from mercer.gram import LowRank, Operator, assemble
+from mercer.gram.centered import centered
+from mercer.gram.stripes import Striped
+from mercer.kernels import Kernel
+from mercer.kernels.parameters import whole
+from mercer.kernels.tiles import working_bytes
+from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
+from mercer.machines.scores import Scorer, weights_of
+from mercer.plans import Plan, Size
+from mercer.plans.products import SpectralPlan, plan_spectrum, requested
+from mercer.rkhs import Function
+from mercer.solvers.lanczos import Lanczos
+from mercer.solvers.spectrum import Full, Spectrum
+
+__all__ = ["KernelPCA"]
+
+PASSES = 6  # products of the randomized solver
+NEGATIVE = 1e-8  # an eigenvalue below minus this share of the largest is not a rounding error
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
+    """Kernel principal component analysis.
+
+    Parameters
+    ----------
+    kernel : Kernel or {"gaussian", "linear", "laplacian", "polynomial", "precomputed"}
+    n_components : int, optional
+        By default as many as the centered Gram matrix has eigenvalues above rounding.
+    center : bool
+        Whether to take the mean of the items, in the kernel's space, away first.
+    solver : {"auto", "dense", "partial", "randomized"}
+        "dense": all eigenvalues by LAPACK. "partial": only the largest, by block Lanczos
+        iteration to a residual of 1e-10. "randomized": the same with six products by the Gram
+        matrix, as accurate as that turns out to be. "auto": partial, where that is faster.
+    preimage : {"auto", "fixed-point", "ridge"} or regressor
+        How `inverse_transform` works: by the fixed-point iteration of Gaussian kernels, or by a
+        regression from components to items, trained when it is first needed. "auto" takes the
+        fixed point for Gaussian kernels, the exact answer for the linear one, else "ridge".
+    random_state : int, RandomState or None
+        For the first vectors of the iteration.
+    follow : Plan, optional
+        Choices of yours about route and memory.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of the centered Gram matrix, descending.
+    eigenvectors_ : ndarray of shape (n, n_components)
+        The entry of largest magnitude of each is positive.
+    explained_variance_ : ndarray
+        Variance of each component: eigenvalue/(n − 1), or /n without centering.
+    explained_variance_ratio_ : ndarray
+        Share of the total variance.
+    function_ : Function
+        The principal axes, a column for each; orthonormal.
+    intercept_ : ndarray
+        Minus the mean of each axis over the training items.
+    coef_ : ndarray or None
+        The axes as weights of the kernel's features, where those are fewer than the items.
+    solution_ : Spectrum
+        Its `certificate` is the largest |Kv − λv|/λ.
+    kernel_, plan_
+        As in `KernelRidge`.
+
+    Notes
+    -----
+    Cost: n² kernel evaluations, then about 9n³ operations (dense) or 2n² for each of about ten
+    products with each of a few vectors more than components (partial). If the Gram matrix does
+    not fit, the partial solver computes its tiles for each product. The partial solver sees only
+    the largest eigenvalues, so it does not notice that a kernel is not valid.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> X = [[0.0, 0.0], [1.0, 1.1], [2.0, 1.9], [3.0, 3.0]]
+    >>> machine = KernelPCA(Linear(), n_components=1).fit(X)
+    >>> machine.explained_variance_ratio_.round(3)
+    array([0.999])
+    >>> machine.inverse_transform(machine.transform([[1.5, 1.5]])).round(2)
+    array([[1.5, 1.5]])
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        n_components: int | None = None,
+        *,
+        center: bool = True,
+        solver: str = "auto",
+        preimage: Any = "auto",
+        random_state: Any = None,
+        follow: Plan | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.center = center
+        self.solver = solver
+        self.preimage = preimage
+        self.random_state = random_state
+        self.follow = follow
+
+    def plan(self, X: Any) -> SpectralPlan:
+        """Return what `fit` would do with these items, without doing it.
+
+        Examples
+        --------
+        >>> print(KernelPCA(n_components=10).plan(np.ones((1000, 2))).explain())
+        Route dual, solver eigen, double precision.
+        Needs about ... of ... available.
+        - dual, because ...
+        - only the 10 largest eigenvalues, by block Lanczos iteration
+        """
+        points = self._admit(X)
+        return self._plan(self._resolve(points), points)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the principal components of items `X`; `y` is ignored."""
+        points = self._admit(X)
+        kernel = self._resolve(points)
+        plan = self._plan(kernel, points)
+        gram = assemble(kernel, points, plan.route)
+        if plan.stored and not isinstance(gram, LowRank):
+            gram = Striped(gram.matrix())
+        moved, means = centered(gram) if self.center else (gram, np.zeros(len(points)))
+        spectrum = self._spectrum(moved, plan)
+        alpha = spectrum.vectors / np.sqrt(spectrum.values)
+        if self.center:
+            alpha -= alpha.mean(axis=0)
+        function = Function(kernel, points, alpha)
+        trace, freedom = float(np.sum(moved.diagonal())), len(points) - bool(self.center)
+
+        self._remember(X, points)
+        self.kernel_, self.plan_, self.solution_ = kernel, plan, spectrum
+        self.function_, self.intercept_ = function, -(means @ alpha)
+        self.coef_ = weights_of(gram, alpha)
+        self.eigenvalues_, self.eigenvectors_ = spectrum.values, spectrum.vectors
+        self.explained_variance_ = spectrum.values / freedom
+        self.explained_variance_ratio_ = spectrum.values / trace
+        self._inverse: Any = None
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the components of each item, an array of shape (items, n_components)."""
+        return self._scores(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Return the components of the training items, without evaluating the kernel again."""
+        self.fit(X)
+        return self._training_components()
+
+    def inverse_transform(self, Z: Any) -> np.ndarray:
+        """Return a vector for each row of components whose own components are near."""
+        check_is_fitted(self)
+        Z = np.asarray(Z, dtype=np.float64)
+        axes = self.function_.coefficients
+        if Z.ndim != 2 or Z.shape[1] != axes.shape[1]:
+            raise DomainError(
+                f"expected rows of {axes.shape[1]} components, found an array of shape {Z.shape}"
+            )
+        points = self.function_.points
+        X, way = rows_of(points), way_back(self.preimage, self.kernel_)
+        if hasattr(way, "fit"):
+            if self._inverse is None:
+                self._inverse = learned(way, self._training_components(), X)
+            return self._inverse.predict(Z)
+        gamma = Z @ axes.T + (1 / len(X) if self.center else 0.0)
+        if way == "linear":
+            return gamma @ X
+        return fixed_point(self.kernel_, points, gamma, X[self._nearest(Z)])
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    def _training_components(self) -> np.ndarray:
+        return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+
+    def _nearest(self, Z: np.ndarray) -> np.ndarray:
+        """Return the training items with the nearest components."""
+        T = self._training_components()
+        squares = np.sum(T**2, axis=1)
+        return np.array([np.argmin(squares - 2 * (T @ z)) for z in Z])
+
+    def _plan(self, kernel: Kernel, points: Points) -> SpectralPlan:
+        self._require_valid(kernel, "error")
+        finite = kernel.map_features(points)
+        count = None
+        if self.n_components is not None:
+            count = whole(self, "n_components", self.n_components)
+            if count > len(points):
+                items = f"items (n_samples={len(points)})"
+                raise ValidityError(_too_many(count, len(points), items))
+        size = Size(
+            items=len(points),
+            row=points.bytes / len(points),
+            features=None if finite is None else finite.count,
+            tiles=working_bytes(kernel, points),
+        )
+        return plan_spectrum(requested(self.follow), size, count, self.solver)
+
+    def _spectrum(self, gram: Operator, plan: SpectralPlan) -> Spectrum:
+        """Return the eigenvalues that were asked for, refusing those that are zero."""
+        count = None if self.n_components is None else int(self.n_components)
+        if count is None or plan.method == "dense":
+            spectrum = Full().solve(gram, count)
+            _require_positive(spectrum)
+        else:
+            passes = PASSES if plan.method == "randomized" else None
+            spectrum = Lanczos(passes=passes, random_state=self.random_state).solve(gram, count)
+        if spectrum.status != "solved":
+            warnings.warn(
+                f"components have the residual |Kv − λv|/λ = {spectrum.certificate:.2g}: "
+                f"{spectrum.message}; use the dense solver",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if spectrum.rank == 0:
+            raise DomainError(
+                f"all items (n_samples={gram.order}) are the same to the kernel, so there are no "
+                "components; give items that differ, or another kernel"
+            )
+        if count is not None and count > spectrum.rank:
+            raise ValidityError(_too_many(count, spectrum.rank, "eigenvalues above rounding"))
+        return spectrum
+
+
+def _too_many(count: int, found: int, what: str) -> str:
+    return f"n_components is {count}, but there are only {found} {what}; use {found} or fewer"
+
+
+def _require_positive(spectrum: Spectrum) -> None:
+    smallest, largest = spectrum.smallest or 0.0, float(spectrum.values.max(initial=0.0))
+    if smallest < -NEGATIVE * largest:
+        raise ValidityError(
+            f"the Gram matrix has the eigenvalue {smallest:.3g}, so the kernel is not positive "
+            "semi-definite and has no principal components; use a valid kernel"
+        )

@@ -1,0 +1,248 @@
+"""Plans for methods that multiply with the Gram matrix: spectra, Newton steps, networks.
+
+Their routes are those of ridge: coefficients of items, with the n × n Gram matrix, or explicit
+features where those are fewer. A few products can also be made with a matrix that is never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mercer.errors import PlanError, ValidityError, suggestion
+from mercer.memory import available, human
+from mercer.plans.plan import OVERHEAD, Plan, Size
+
+__all__ = [
+    "NewtonPlan",
+    "SpectralPlan",
+    "plan_network",
+    "plan_newton",
+    "plan_spectrum",
+    "requested",
+]
+
+METHODS = ("auto", "dense", "partial", "randomized")
+# Below this order LAPACK's full decomposition takes no time worth saving.
+DENSE_UP_TO = 300
+# With more than this share of all eigenvalues a full decomposition is as fast.
+FEW = 0.1
+# Vectors of the Lanczos iteration, for each that is multiplied at once.
+BASIS = 16
+
+
+@dataclass(frozen=True)
+class SpectralPlan(Plan):
+    """A plan for eigenvalues of a Gram matrix.
+
+    Attributes
+    ----------
+    method : {"dense", "partial", "randomized"}
+        All eigenvalues by LAPACK, the largest by Lanczos iteration, or by a few products.
+    stored : bool
+        Whether the Gram matrix is kept; if not, its tiles are computed for each product.
+    """
+
+    method: str = "dense"
+    stored: bool = True
+
+
+def requested(follow: Any) -> Plan:
+    """Return what the user has already decided."""
+    if not isinstance(follow, Plan | None):
+        raise ValidityError(f"follow must be a Plan, found {follow!r}")
+    return follow or Plan()
+
+
+def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> SpectralPlan:
+    """Decide how to find the largest eigenvalues of a Gram matrix.
+
+    Parameters
+    ----------
+    request : Plan
+        What the user has already decided.
+    size : Size
+    count : int or None
+        Number of eigenvalues; None for all.
+    solver : {"auto", "dense", "partial", "randomized"}
+
+    Examples
+    --------
+    >>> plan = plan_spectrum(Plan(memory=10**9), Size(items=6000), 10, "auto")
+    >>> plan.method, plan.stored
+    ('partial', True)
+    """
+    reasons: list[str] = []
+    route = _route(request, size, reasons)
+    order = size.items if route == "dual" else size.features or 0
+    method = _method(solver, order, count, reasons)
+    memory = _memory(request)
+    stored = True
+
+    def needed(n: int) -> int:
+        m = n if route == "dual" else order
+        vectors = 8 * n * (min(n, m) if count is None else count)
+        if method == "dense":
+            # The matrix and its vectors; then LAPACK's workspace, or products with the vectors.
+            kept = 16 * m**2 if route == "dual" else 16 * m**2 + vectors
+            return kept + max(16 * m**2, 3 * vectors) + _items(size, n, route, copies=2)
+        square = 8 * n**2 if route == "dual" and stored else 0
+        basis = 8 * n * BASIS * max((count or 0) + (2 if method == "partial" else 10), 8)
+        return square + max(basis + 3 * vectors, size.tiles) + _items(size, n, route, copies=2)
+
+    if memory is not None and needed(size.items) > memory and method != "dense":
+        stored = route != "dual"
+        reasons.append("the Gram matrix does not fit, so its tiles are computed for each product")
+    _require(needed, size, memory)
+    return SpectralPlan(
+        route=route, solver="eigen", precision="double", memory=memory,
+        bytes=needed(size.items), reasons=tuple(reasons), method=method, stored=stored,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NewtonPlan(Plan):
+    """A plan for Newton's method.
+
+    Attributes
+    ----------
+    each : bool
+        Whether a preconditioner may take a matrix for each class, or only one.
+    """
+
+    each: bool = True
+
+
+def plan_newton(request: Plan, size: Size) -> NewtonPlan:
+    """Decide how to minimize a smooth loss by Newton's method.
+
+    Parameters
+    ----------
+    request : Plan
+    size : Size
+        Its targets are the functions that are learned at once.
+
+    Examples
+    --------
+    >>> plan = plan_newton(Plan(memory=10**9), Size(items=2000))
+    >>> plan.bytes // 10**6, plan.each
+    (66, True)
+    """
+    reasons: list[str] = []
+    route = _route(request, size, reasons)
+    reasons.append("Newton's method with conjugate gradients; a factor only if those are slow")
+    memory = _memory(request)
+    matrices = 1 if size.targets == 1 else size.targets + 3
+
+    def needed(n: int) -> int:
+        square = 8 * n**2 + max(8 * n**2 * matrices, size.tiles)
+        square = square if route == "dual" else 0
+        return square + 8 * n * size.targets * 24 + _items(size, n, route, copies=2)
+
+    each = memory is None or needed(size.items) <= memory
+    if not each:
+        matrices = 1
+        reasons.append("that factor is common to all classes, because one for each would not fit")
+    _require(needed, size, memory)
+    return NewtonPlan(
+        route, "cholesky", "double", memory, needed(size.items), tuple(reasons), each
+    )  # fmt: skip
+
+
+def plan_network(
+    request: Plan, size: Size, centers: int, search: bool = False, interpolate: bool = False
+) -> Plan:
+    """Decide how to fit the weights of a network of basis functions.
+
+    Parameters
+    ----------
+    request : Plan
+    size : Size
+    centers : int
+        Number of basis functions.
+    search : bool
+        Whether centers are selected from all items, which needs the n × n matrix.
+    interpolate : bool
+        Whether a symmetric system is solved in the place of least squares.
+
+    Examples
+    --------
+    >>> plan_network(Plan(memory=10**9), Size(items=2000), centers=50).route
+    'dual'
+    """
+    if request.route == "primal":
+        raise ValidityError("a network has no primal route; its weights belong to its centers")
+    reasons = [f"least squares for the weights of {centers} basis functions"]
+    if interpolate:
+        reasons = [f"exact interpolation of {size.items} items by a Cholesky factor"]
+    memory = _memory(request)
+
+    def needed(n: int) -> int:
+        m = min(centers, n)
+        table = 8 * n**2 + size.tiles if interpolate else 8 * n * m + 24 * (n + m) * m
+        table = max(table, 24 * n**2 if search else 0, 8 * n * m + size.tiles)
+        return table + 8 * n * size.targets * 6 + _items(size, n, "dual")
+
+    _require(needed, size, memory)
+    return Plan("dual", "cholesky", "double", memory, needed(size.items), tuple(reasons))
+
+
+def _route(request: Plan, size: Size, reasons: list[str]) -> Literal["dual", "primal"]:
+    features = size.features
+    if request.route == "primal" and features is None:
+        raise ValidityError(
+            "the primal route needs a kernel with finitely many features; use the dual route"
+        )
+    if request.route != "auto":
+        reasons.append(f"the {request.route} route was asked for")
+        return request.route
+    if features is None:
+        reasons.append("dual, because the kernel has no finite feature map")
+        return "dual"
+    better: Literal["dual", "primal"] = "primal" if 2 * features < size.items else "dual"
+    reasons.append(f"{better}, because there are {features} features for {size.items} items")
+    return better
+
+
+def _method(solver: str, order: int, count: int | None, reasons: list[str]) -> str:
+    if not isinstance(solver, str) or solver not in METHODS:
+        raise ValidityError(f"solver cannot be {solver!r}{suggestion(str(solver), METHODS)}")
+    if count is None and solver in ("partial", "randomized"):
+        raise ValidityError(
+            f"the {solver} solver needs to know n_components; give a number, or use "
+            'solver="dense" for all components'
+        )
+    if solver != "auto":
+        reasons.append(f"the {solver} solver was asked for")
+        return solver
+    if count is None or order <= DENSE_UP_TO or count > FEW * order:
+        reasons.append("all eigenvalues by LAPACK, because many are asked for or there are few")
+        return "dense"
+    reasons.append(f"only the {count} largest eigenvalues, by block Lanczos iteration")
+    return "partial"
+
+
+def _memory(request: Plan) -> int | None:
+    return available() if request.memory is None else int(request.memory)
+
+
+def _items(size: Size, items: int, route: str, copies: int = 1) -> int:
+    """Predict the bytes of the items, of their features, and of all that is small."""
+    features = 8 * items * (size.features or 0) * copies if route == "primal" else 0
+    return int(items * size.row + features + OVERHEAD)
+
+
+def _require(needed: Callable[[int], int], size: Size, memory: int | None) -> None:
+    """Refuse work that would not fit, saying how many items would."""
+    if memory is None or needed(size.items) <= memory:
+        return
+    low, high = 0, size.items  # the largest size that fits lies between
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if needed(middle) <= memory else (low, middle)
+    raise PlanError(
+        f"a fit on {size.items} items needs {human(needed(size.items))}, but {human(memory)} are "
+        f"available; about {low} items would fit; use fewer items, or more memory with "
+        "Plan(memory=...)"
+    )

@@ -1,0 +1,104 @@
+"""Plans for components, logistic regression and networks: routes, refusals, predicted bytes."""
+
+import gc
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from mercer.errors import PlanError, ValidityError
+from mercer.kernels import Gaussian, Polynomial, tiles
+from mercer.machines.logistic import KernelLogistic
+from mercer.machines.network import RBFNetwork
+from mercer.machines.pca import KernelPCA
+from mercer.plans import Plan, Size
+from mercer.plans.products import plan_network, plan_newton, plan_spectrum, requested
+
+LOW, HIGH = 0.9, 1.8
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch):
+    monkeypatch.setattr(tiles, "cores", lambda: 2)
+
+
+def rows(n, d=6, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def peak(work):
+    """Return the most bytes that were allocated at once while `work` ran."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        work()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+MACHINES = {
+    "logistic, preconditioned": (KernelLogistic(Gaussian(2.0), 1e-5), 1000, 6),
+    "logistic, features": (KernelLogistic(Polynomial(2, 1.0), 1e-6), 5000, 20),
+    "few components": (KernelPCA(Gaussian(2.0), 10, random_state=0), 1500, 6),
+    "few components of all": (KernelPCA(Gaussian(2.0), 10, solver="dense"), 800, 6),
+    "all components": (KernelPCA(Gaussian(2.0)), 800, 6),
+    "all components of features": (KernelPCA(Polynomial(2, 1.0)), 4000, 16),
+    "unstored": (
+        KernelPCA(Gaussian(2.0), 10, random_state=0, follow=Plan(memory=17_000_000)), 1500, 6,
+    ),
+    "interpolation": (RBFNetwork(Gaussian(0.3)), 1500, 6),
+    "least squares": (RBFNetwork(Gaussian(2.0), penalty=0.1), 800, 6),
+    "forward selection": (RBFNetwork(Gaussian(2.0), "ols", 60, penalty=0.1), 1000, 6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_predicted_bytes_are_hardly_too_low(name):
+    machine, n, d = MACHINES[name]
+    X = rows(n, d)
+    y = X[:, 0] if isinstance(machine, RBFNetwork) else (np.sin(2 * X[:, 0]) > X[:, 1]).astype(int)
+    machine.fit(X[:200], y[:200])  # imports
+    measured = peak(lambda: machine.fit(X, y))
+    assert LOW < machine.plan_.bytes / measured < HIGH
+
+
+def test_a_refusal_names_a_size_that_fits():
+    for plan in (
+        lambda size: plan_newton(Plan(memory=50_000_000), size),
+        lambda size: plan_spectrum(Plan(memory=50_000_000), size, None, "auto"),
+        lambda size: plan_network(Plan(memory=50_000_000), size, centers=20, search=True),
+    ):
+        with pytest.raises(PlanError, match=r"about (\d+) items would fit") as error:
+            plan(Size(items=10_000))
+        fits = int(str(error.value).split("about ")[1].split(" items")[0])
+        assert plan(Size(items=fits)).bytes <= 50_000_000
+        with pytest.raises(PlanError):
+            plan(Size(items=fits + 1))
+
+
+def test_the_route_is_that_of_fewer_numbers():
+    assert plan_newton(Plan(), Size(items=100, features=10)).route == "primal"
+    assert plan_newton(Plan(), Size(items=100, features=60)).route == "dual"
+    assert plan_newton(Plan(), Size(items=100)).route == "dual"
+    assert plan_newton(Plan(route="dual"), Size(items=100, features=10)).route == "dual"
+    with pytest.raises(ValidityError, match="finitely many features"):
+        plan_newton(Plan(route="primal"), Size(items=100))
+
+
+def test_what_the_user_has_decided_is_a_plan():
+    assert requested(None) == Plan()
+    assert requested(Plan(route="dual")).route == "dual"
+    with pytest.raises(ValidityError, match="follow must be a Plan, found 'dual'"):
+        requested("dual")
+
+
+def test_plans_say_why():
+    plan = plan_spectrum(Plan(memory=10**9), Size(items=1000), 5, "auto")
+    assert "only the 5 largest eigenvalues" in plan.explain()
+    assert (
+        "exact interpolation"
+        in plan_network(Plan(), Size(items=10), 10, interpolate=True).explain()
+    )
