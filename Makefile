@@ -46,7 +46,7 @@ lint: $(VENV)/.test  ## check style and types
 	@$(RUN) -m mypy
 
 bench: $(VENV)/.base  ## measure speed and memory against scikit-learn
-	@$(RUN) -m benchmarks gram ridge import
+	@$(RUN) -m benchmarks gram ridge import perceptron pca logistic
 
 clean:  ## remove .venv and everything that can be made again
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -287,7 +287,7 @@ def _machines() -> list[MachineEntry]:
         MachineEntry("neighbors", KernelNeighbors(Gaussian(1.0)), X, three, new,
                      answers | unweighted),
         MachineEntry("clusters", KernelMeans(Gaussian(1.0), n_clusters=3), X, three, new, answers),
-        MachineEntry("an interpolating network", RBFNetwork(Gaussian(1.0)), X, Y, new,
+        MachineEntry("an interpolating network", RBFNetwork(Gaussian(1.0), penalty=0.0), X, Y, new,
                      unrepeated | {"estimator"}),
         MachineEntry("a network on clusters", RBFNetwork("gaussian", "kmeans", 5, penalty=1e-3,
                      random_state=0), X, y, new, unrepeated),

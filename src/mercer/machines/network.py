@@ -47,7 +47,7 @@ class Network(Machine):
         n_centers: int | None = None,
         *,
         normalized: bool = False,
-        penalty: float = 0.0,
+        penalty: float = 1e-3,
         random_state: Any = None,
         follow: Plan | None = None,
     ) -> None:
@@ -171,7 +171,7 @@ class RBFNetwork(MultiOutputMixin, RegressorMixin, Network):
     --------
     >>> from mercer.kernels import Gaussian
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 0.0, -1.0]
-    >>> RBFNetwork(Gaussian(1.0)).fit(X, y).predict(X).round(9) + 0.0
+    >>> RBFNetwork(Gaussian(1.0), penalty=0.0).fit(X, y).predict(X).round(9) + 0.0
     array([ 0.,  1.,  0., -1.])
     """
 

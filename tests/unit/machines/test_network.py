@@ -29,7 +29,7 @@ def test_exact_interpolation_goes_through_all_data():
     """(6.38) of Bishop; (24) of the tutorial, w = K⁻¹y."""
     X, y = data()
     k = Gaussian(0.7)
-    machine = RBFNetwork(k).fit(X, y)
+    machine = RBFNetwork(k, penalty=0.0).fit(X, y)
     np.testing.assert_allclose(machine.predict(X), y, atol=1e-8)
     np.testing.assert_allclose(machine.weights_, np.linalg.solve(k(X), y), rtol=1e-6)
     ridge = KernelRidge(k, penalty=0.0).fit(X, y)
@@ -40,10 +40,12 @@ def test_exact_interpolation_goes_through_all_data():
 def test_interpolation_of_several_targets_and_of_labels():
     X, y = data()
     Y = np.column_stack([y, y**2])
-    np.testing.assert_allclose(RBFNetwork(Gaussian(0.7)).fit(X, Y).predict(X), Y, atol=1e-8)
+    np.testing.assert_allclose(
+        RBFNetwork(Gaussian(0.7), penalty=0.0).fit(X, Y).predict(X), Y, atol=1e-8
+    )
     for classes in (2, 3):
         z = labels(y, classes)
-        machine = RBFNetworkClassifier(Gaussian(0.7)).fit(X, z)
+        machine = RBFNetworkClassifier(Gaussian(0.7), penalty=0.0).fit(X, z)
         np.testing.assert_array_equal(machine.predict(X), z)
         np.testing.assert_allclose(np.abs(machine.decision_function(X)), 1.0, atol=1e-8)
 
@@ -52,13 +54,13 @@ def test_what_cannot_be_interpolated_is_refused():
     X, y = data()
     twice = np.concatenate([X, X[:1]])
     with pytest.raises(SolveError, match=r"two items\s+may be equal|singular"):
-        RBFNetwork(Gaussian(0.7)).fit(twice, np.append(y, 9.0))
+        RBFNetwork(Gaussian(0.7), penalty=0.0).fit(twice, np.append(y, 9.0))
     with pytest.raises(SolveError, match="singular"):
-        RBFNetwork(Linear()).fit(X, y)
+        RBFNetwork(Linear(), penalty=0.0).fit(X, y)
     with pytest.raises(SolveError, match="use fewer centers"):
-        RBFNetwork(Gaussian(0.7), twice).fit(X, y)
+        RBFNetwork(Gaussian(0.7), twice, penalty=0.0).fit(X, y)
     with pytest.raises(SolveError, match="use fewer centers"):
-        RBFNetwork(Gaussian(0.7), normalized=True).fit(twice, np.append(y, 9.0))
+        RBFNetwork(Gaussian(0.7), normalized=True, penalty=0.0).fit(twice, np.append(y, 9.0))
 
 
 @pytest.mark.parametrize("normalized", [False, True])
@@ -83,16 +85,18 @@ def test_weights_minimize_the_penalized_error(rule, penalty, normalized):
 
 def test_what_was_learned_is_a_function_unless_it_is_normalized():
     X, y = data()
-    plain = RBFNetwork(Gaussian(0.7), "random", 5, random_state=0).fit(X, y)
+    plain = RBFNetwork(Gaussian(0.7), "random", 5, random_state=0, penalty=0.0).fit(X, y)
     assert isinstance(plain.function_, Function) and len(plain.function_) == 5
     np.testing.assert_array_equal(plain.function_(X) + plain.intercept_, plain.predict(X))
-    other = RBFNetwork(Gaussian(0.7), "random", 5, normalized=True, random_state=0).fit(X, y)
+    other = RBFNetwork(
+        Gaussian(0.7), "random", 5, normalized=True, random_state=0, penalty=0.0
+    ).fit(X, y)
     assert other.function_ is None and other.intercept_ is None
 
 
 def test_normalized_functions_reproduce_a_constant_everywhere():
     X, _ = data()
-    machine = RBFNetwork(Gaussian(1.0), "kmeans", 5, normalized=True, random_state=0)
+    machine = RBFNetwork(Gaussian(1.0), "kmeans", 5, normalized=True, random_state=0, penalty=0.0)
     machine.fit(X, np.full(40, 7.0))
     new = np.random.default_rng(1).uniform(-6, 6, size=(20, 2))
     np.testing.assert_allclose(machine.predict(new), 7.0, rtol=1e-8)
@@ -100,7 +104,9 @@ def test_normalized_functions_reproduce_a_constant_everywhere():
 
 def test_where_no_center_is_near_normalized_functions_are_not_defined():
     X, y = data()
-    machine = RBFNetwork(Gaussian(0.5), "random", 5, normalized=True, random_state=0).fit(X, y)
+    machine = RBFNetwork(
+        Gaussian(0.5), "random", 5, normalized=True, random_state=0, penalty=0.0
+    ).fit(X, y)
     with pytest.raises(DomainError, match="item 1 to all centers sum to 0"):
         machine.predict([[0.0, 0.0], [1e3, 0.0]])
 
@@ -176,7 +182,10 @@ def test_orthogonal_least_squares_ends_when_nothing_is_left_to_explain():
 def test_networks_by_orthogonal_least_squares_need_fewer_centers_than_random_ones():
     X, y = data(150)
     errors = {
-        rule: np.abs(RBFNetwork(Gaussian(1.0), rule, 12, random_state=0).fit(X, y).predict(X) - y)
+        rule: np.abs(
+            RBFNetwork(Gaussian(1.0), rule, 12, random_state=0, penalty=0.0).fit(X, y).predict(X)
+            - y
+        )
         for rule in ("random", "ols")
     }
     assert errors["ols"].mean() < 0.5 * errors["random"].mean()
@@ -195,7 +204,7 @@ def test_python_objects_are_compared_by_a_function():
 
 def test_a_similarity_that_is_no_valid_kernel_may_be_a_basis_function():
     X, y = data()
-    machine = RBFNetwork(Sigmoid(0.5, 0.1), "random", 6, random_state=0).fit(X, y)
+    machine = RBFNetwork(Sigmoid(0.5, 0.1), "random", 6, random_state=0, penalty=0.0).fit(X, y)
     assert np.isfinite(machine.predict(X)).all()
 
 
@@ -214,7 +223,7 @@ def test_a_similarity_that_is_no_valid_kernel_may_be_a_basis_function():
 )
 def test_bad_parameters_are_refused(changes, error, message):
     X, y = data()
-    machine = RBFNetwork(Gaussian(0.7)).set_params(**changes)
+    machine = RBFNetwork(Gaussian(0.7), penalty=0.0).set_params(**changes)
     with pytest.raises(error, match=message):
         machine.fit(X, y)
     assert not [name for name in vars(machine) if name.endswith("_")]
@@ -223,9 +232,9 @@ def test_bad_parameters_are_refused(changes, error, message):
 def test_too_few_different_items_are_refused():
     X, y = np.repeat([[0.0], [1.0]], 10, axis=0), np.repeat([0.0, 1.0], 10)
     with pytest.raises(DomainError, match="fewer different items than n_centers=3"):
-        RBFNetwork(Gaussian(1.0), "kmeans", 3).fit(X, y)
+        RBFNetwork(Gaussian(1.0), "kmeans", 3, penalty=0.0).fit(X, y)
     with pytest.raises(DomainError, match="is y zero everywhere"):
-        RBFNetwork(Gaussian(1.0), "ols", 1).fit(X, 0 * y)
+        RBFNetwork(Gaussian(1.0), "ols", 1, penalty=0.0).fit(X, 0 * y)
 
 
 def test_one_class_only_is_refused():
