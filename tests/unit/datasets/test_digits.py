@@ -80,6 +80,7 @@ def test_the_sum_notices_a_thousandth(arrays):
 @pytest.mark.parametrize(
     ("content", "message"),
     [(b"not gzip", "could not be read"), (gzip.compress(b"a b"), "numbers")],
+    ids=["not compressed", "not numbers"],  # compressed bytes carry the time of day
 )
 def test_rubbish_from_the_network_is_a_clear_error(alone, content, message):
     for part in ("train", "test"):
