@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from mercer.kernels.tiles import in_threads, spans
+from mercer.kernels.tiles import in_threads, quiet, spans
 from mercer.plans.plan import MIXED_UP_TO
 from mercer.solvers.packed import Packed
 from mercer.solvers.problem import (
@@ -49,9 +49,10 @@ class Stored(State):
         super().__init__(problem)
         M = problem.gram.upper()
         if self.roots is not None:
-            for i in spans(len(M), 256):
-                M[i, i.start :] *= self.roots[i, None]
-                M[i, i.start :] *= self.roots[i.start :]
+            with quiet():  # below its diagonal M may hold anything
+                for i in spans(len(M), 256):
+                    M[i, i.start :] *= self.roots[i, None]
+                    M[i, i.start :] *= self.roots[i.start :]
             decouple(M, self.roots)
         self.array = M
         self.diagonal = np.diag(M).copy()

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 from scipy.linalg import lapack
 
-from mercer.kernels.tiles import in_threads, spans
+from mercer.kernels.tiles import in_threads, quiet, spans
 
 __all__ = ["Packed"]
 
@@ -79,8 +79,9 @@ def _pack(M: np.ndarray, scale: float, size: int = 256) -> np.ndarray:
         # First the square around the trailing triangle, transposed; what is too much of it is
         # then overwritten by the leading columns.
         tail = slice(max(rows.start - odd, 0), rows.stop - odd)
-        for j in spans(tail.stop, size):
-            packed[tail.start + odd : rows.stop, j] = _scaled(trailing[j, tail].T, scale)
+        with quiet():  # below its diagonal M may hold anything
+            for j in spans(tail.stop, size):
+                packed[tail.start + odd : rows.stop, j] = _scaled(trailing[j, tail].T, scale)
         for i in range(rows.start, rows.stop):
             packed[i, i + 1 - odd :] = _scaled(M[i, i:], scale)
 

@@ -111,15 +111,34 @@ def test_mirror_down_copies_the_upper_triangle():
         np.testing.assert_array_equal(M, expected)
 
 
+@pytest.mark.parametrize("rubbish", [np.nan, 1e300, -np.inf])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 255, 256, 257, 511, 512, 513, 600, 601])
-def test_a_packed_factor_reads_only_what_is_above_the_diagonal(n):
+def test_a_packed_factor_reads_only_what_is_above_the_diagonal(n, rubbish):
     A = np.random.default_rng(0).normal(size=(n, n))
     K = A @ A.T / n
-    garbage = np.where(np.tri(n, k=-1) > 0, np.nan, K)
+    garbage = np.where(np.tri(n, k=-1) > 0, rubbish, K)
     R = np.random.default_rng(1).normal(size=(n, 2))
     found = Packed.factor(garbage, np.diag(K) + 1.0).solve(R)
     # Seven digits, times a condition number of about five.
     np.testing.assert_allclose(found, np.linalg.solve(K + np.eye(n), R), atol=1e-5)
+
+
+class Upper(Dense):
+    """An operator that promises nothing about what is below its diagonal."""
+
+    def upper(self):
+        return np.where(np.tri(self.order, k=-1) > 0, 1e300, self.array)
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 1e10, 700)])
+@pytest.mark.parametrize("solver", SOLVERS[:2], ids=repr)
+def test_what_is_below_the_diagonal_is_never_used(solver, weights):
+    K = gram(700)
+    found, expected = (
+        solver.solve(solver.prepare(Problem(made(K), weights)), target(700), 0.5)
+        for made in (Upper, Dense)
+    )
+    np.testing.assert_allclose(found.coefficients, expected.coefficients, rtol=1e-9)
 
 
 def test_a_packed_factor_of_an_indefinite_matrix_does_not_exist():
