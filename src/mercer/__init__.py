@@ -24,6 +24,9 @@ if TYPE_CHECKING:
         testing,
     )
     from mercer.machines import (
+        LPSVC,
+        SVC,
+        SVR,
         ExemplarClassifier,
         ExemplarRegressor,
         KernelDiscriminant,
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
         KernelPCA,
         KernelRidge,
         KernelRidgeClassifier,
+        NuSVC,
+        OneClassSVM,
         Perceptron,
         PrototypeClassifier,
         RBFNetwork,
@@ -47,6 +52,9 @@ _ROOMS = (
     "solvers", "testing",
 )  # fmt: skip
 _HOMES = {
+    "LPSVC": "mercer.machines",
+    "SVC": "mercer.machines",
+    "SVR": "mercer.machines",
     "ExemplarClassifier": "mercer.machines",
     "ExemplarRegressor": "mercer.machines",
     "KernelDiscriminant": "mercer.machines",
@@ -56,6 +64,8 @@ _HOMES = {
     "KernelPCA": "mercer.machines",
     "KernelRidge": "mercer.machines",
     "KernelRidgeClassifier": "mercer.machines",
+    "NuSVC": "mercer.machines",
+    "OneClassSVM": "mercer.machines",
     "Perceptron": "mercer.machines",
     "PrototypeClassifier": "mercer.machines",
     "RBFNetwork": "mercer.machines",
@@ -64,6 +74,9 @@ _HOMES = {
 }
 
 __all__ = [
+    "LPSVC",
+    "SVC",
+    "SVR",
     "ExemplarClassifier",
     "ExemplarRegressor",
     "KernelDiscriminant",
@@ -73,6 +86,8 @@ __all__ = [
     "KernelPCA",
     "KernelRidge",
     "KernelRidgeClassifier",
+    "NuSVC",
+    "OneClassSVM",
     "Perceptron",
     "Plan",
     "PrototypeClassifier",

@@ -8,12 +8,13 @@ from mercer.domains.points import Domain, Points, join
 from mercer.domains.tables import Table, is_frame
 from mercer.domains.targets import (
     admit_labels,
+    admit_numbers,
     admit_target,
     admit_weights,
     real_numbers,
     weigh_classes,
 )
-from mercer.domains.vectors import VECTORS, VectorDomain, Vectors, to_numpy
+from mercer.domains.vectors import VECTORS, ZERO, VectorDomain, Vectors, to_numpy
 
 __all__ = [
     "ANYTHING",
@@ -21,6 +22,7 @@ __all__ = [
     "COLUMNS",
     "GRAM_ROWS",
     "VECTORS",
+    "ZERO",
     "Anything",
     "Categories",
     "Columns",
@@ -32,6 +34,7 @@ __all__ = [
     "VectorDomain",
     "Vectors",
     "admit_labels",
+    "admit_numbers",
     "admit_target",
     "admit_weights",
     "is_frame",

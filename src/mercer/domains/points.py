@@ -60,6 +60,10 @@ class Points:
         part._views = {key: view[rows] for key, view in self._views.items()}
         return part
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the encodings, which can be made again, of what is pickled."""
+        return {**self.__dict__, "_views": {}}
+
     def view(self, key: Hashable, encode: Callable[[Any], Points]) -> Points:
         """Return ``encode(self)``, remembered under `key` and sliced with these points."""
         if key in self._views:

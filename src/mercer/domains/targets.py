@@ -12,7 +12,14 @@ import numpy as np
 
 from mercer.errors import DomainError, DomainTypeError
 
-__all__ = ["admit_labels", "admit_target", "admit_weights", "real_numbers", "weigh_classes"]
+__all__ = [
+    "admit_labels",
+    "admit_numbers",
+    "admit_target",
+    "admit_weights",
+    "real_numbers",
+    "weigh_classes",
+]
 
 
 def admit_target(y: Any, count: int) -> np.ndarray:
@@ -25,6 +32,16 @@ def admit_target(y: Any, count: int) -> np.ndarray:
     if not np.isfinite(target).all():
         row = int(np.argwhere(~np.isfinite(target))[0][0])
         raise DomainError(f"Input y contains NaN or infinity at row {row}")
+    return target
+
+
+def admit_numbers(y: Any, count: int) -> np.ndarray:
+    """Return `y` as float64 of shape (count,): one number for each item."""
+    target = admit_target(y, count)
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = _flatten(target)
+    if target.ndim != 1:
+        raise DomainError(f"y should be a 1d array, got an array of shape {target.shape} instead.")
     return target
 
 

@@ -16,7 +16,24 @@ from mercer.domains.points import Domain, Points, nonempty
 from mercer.domains.tables import Table, is_frame
 from mercer.errors import DomainError, DomainTypeError
 
-__all__ = ["VECTORS", "VectorDomain", "Vectors", "to_numpy"]
+__all__ = ["VECTORS", "ZERO", "VectorDomain", "Vectors", "to_numpy"]
+
+
+class Zero:
+    """The origin of rows that are mostly zero: there is one, also after pickling.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(ZERO)) is ZERO
+    True
+    """
+
+    def __reduce__(self) -> str:
+        return "ZERO"
+
+
+ZERO = Zero()
 
 
 def to_numpy(array: Any) -> np.ndarray:
@@ -31,7 +48,8 @@ class Vectors(Points):
     """Rows of finite floating-point numbers: a dense array or a SciPy CSR matrix.
 
     `origin` is a point near the data, the same for sets that are to be compared: distances are
-    computed from there, where rounding errors are small.
+    computed from there, where rounding errors are small. For rows that are mostly zero it is
+    `ZERO`, so that they stay what they are.
     """
 
     def __init__(
@@ -76,9 +94,10 @@ class Vectors(Points):
         return Vectors(self.xp.take(self.array, chosen, axis=0), self.names, self.origin)
 
     def around(self, origin: Any) -> Vectors:
-        """Return the same vectors, with their encodings, and another origin."""
+        """Return the same vectors seen from another origin, with the encodings that need none."""
         again = Vectors(self.array, self.names, origin, self.places)
-        again._views = dict(self._views)
+        if self.origin is None:
+            again._views = dict(self._views)
         return again
 
     def concat(self, other: Vectors) -> Vectors:

@@ -97,7 +97,7 @@ def _tiles(
         yield slice(0, len(B)), whole[i]
         return
     for j in spans(len(B), tile_size(A, B)):
-        with tile(kernel, A, B, i, j) as T:
+        with tile(kernel, A[i], B[j], i.start, j.start) as T:
             yield j, T
 
 

@@ -12,9 +12,37 @@ from mercer.domains import GramRows, Points, require_symmetric, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product
 from mercer.kernels import Kernel, named
-from mercer.kernels.tiles import diagonal, fill
+from mercer.kernels.tiles import diagonal, fill, spans
 
-__all__ = ["Blocked", "Dense", "LowRank", "Operator", "assemble", "features_of"]
+__all__ = ["Blocked", "Dense", "LowRank", "Operator", "Pieces", "assemble", "features_of"]
+
+
+ROWS = 512  # rows that are computed at a time, before they go where they belong
+
+
+class Pieces(Protocol):
+    """A symmetric matrix of which a solver asks for parts."""
+
+    @property
+    def order(self) -> int:
+        """Number of rows."""
+        ...
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal, without the matrix where possible."""
+        ...
+
+    def block(self, items: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Return the rows and columns of some items, in `out`."""
+        ...
+
+    def combine(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Return K[:, columns] @ coefficients."""
+        ...
+
+    def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
+        """Write the rows of some items into the given places of an array."""
+        ...
 
 
 class Operator(Protocol):
@@ -81,6 +109,19 @@ class Dense:
     def upper(self) -> np.ndarray:
         return self.array if self.owned else self.array.copy()
 
+    def block(self, items: np.ndarray, out: np.ndarray) -> np.ndarray:
+        out[...] = self.array[np.ix_(items, items)]
+        return out
+
+    def combine(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return np.asarray(coefficients @ self.array[columns])
+
+    def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
+        out[places] = self.array[items]
+
+    def part(self, items: np.ndarray) -> Dense:
+        return Dense(self.array[np.ix_(items, items)], owned=True)
+
 
 class Blocked:
     """A Gram matrix that is never stored: products are computed tile by tile.
@@ -113,6 +154,20 @@ class Blocked:
 
     def upper(self) -> np.ndarray:
         return self._filled(half=True)
+
+    def block(self, items: np.ndarray, out: np.ndarray) -> np.ndarray:
+        return to_numpy(fill(self.kernel, self.points[items], dtype=out.dtype, out=out))
+
+    def combine(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return product(self.kernel, self.points, self.points[columns], coefficients)
+
+    def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
+        for some in spans(len(items), ROWS):
+            rows = self.points[items[some]]
+            out[places[some]] = to_numpy(fill(self.kernel, rows, self.points, dtype=out.dtype))
+
+    def part(self, items: np.ndarray) -> Blocked:
+        return Blocked(self.kernel, self.points[items])
 
     def _filled(self, half: bool) -> np.ndarray:
         K = to_numpy(fill(self.kernel, self.points, dtype=np.float64, half=half))
@@ -150,6 +205,20 @@ class LowRank:
 
     def upper(self) -> np.ndarray:
         return self.matrix()
+
+    def block(self, items: np.ndarray, out: np.ndarray) -> np.ndarray:
+        out[...] = self.part(items).matrix()
+        return out
+
+    def combine(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return np.asarray(self.features @ (self.features[columns].T @ coefficients))
+
+    def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
+        rows = self.features[items] @ self.features.T
+        out[places] = rows.toarray() if sparse.issparse(rows) else rows
+
+    def part(self, items: np.ndarray) -> LowRank:
+        return LowRank(self.features[items])
 
 
 def assemble(kernel: Kernel, points: Points, route: str = "dual") -> Operator:

@@ -40,11 +40,12 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
     A, B = common_origin(kernel, A, B)
     result = np.zeros((len(A), *coefficients.shape[1:]))
     size = tile_size(A, B)
-    columns = spans(len(B), size)
+    columns = [(j, B[j]) for j in spans(len(B), size)]
 
     def stripe(i: slice) -> None:
-        for j in columns:
-            with tile(kernel, A, B, i, j) as T:
+        rows = A[i]
+        for j, other in columns:
+            with tile(kernel, rows, other, i.start, j.start) as T:
                 result[i] += T @ coefficients[j]
 
     in_threads(stripe, spans(len(A), size), kernel.threads)

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.gram.operator import Dense
-from mercer.kernels.tiles import _one_blas_thread as one_blas_thread
-from mercer.kernels.tiles import in_threads, spans
+from mercer.kernels.tiles import in_threads, one_blas_thread, spans
 
 __all__ = ["Striped", "one_blas_thread"]
 

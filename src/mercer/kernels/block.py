@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import distance
 
-from mercer.domains import Points, Vectors
+from mercer.domains import ZERO, Points, Vectors
 
 __all__ = [
     "Block",
@@ -223,22 +223,25 @@ def _squares(A: Any) -> Any:
 class Moved(Points):
     """Vectors in working precision, scaled, seen from their origin, with their squared lengths.
 
-    `wide` has both in one array: (x, 1, |x|²). Its product with (−2z, |z|², 1) is |x − z|².
+    `wide` has both in one array: (x, 1, |x|²). Its product with (−2z, |z|², 1) is |x − z|². Rows
+    that are mostly zero have their `nonzeros` instead.
     """
 
-    def __init__(self, array: Any, squares: Any, wide: Any = None) -> None:
+    def __init__(self, array: Any, squares: Any, wide: Any = None, nonzeros: Any = None) -> None:
         super().__init__()
         self.array = array
         self.squares = squares
         self.wide = wide
+        self.nonzeros = nonzeros
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
 
     def take(self, rows: Any) -> Moved:
-        if self.wide is None:
-            return Moved(self.array[rows], self.squares[rows])
-        return widened(self.wide[rows])
+        if self.wide is not None:
+            return widened(self.wide[rows])
+        some = None if self.nonzeros is None else self.nonzeros.take(rows)
+        return Moved(self.array[rows], self.squares[rows], nonzeros=some)
 
 
 def widened(wide: np.ndarray) -> Moved:
@@ -251,10 +254,15 @@ def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Mov
 
     def prepare(p: Points) -> Moved:
         assert isinstance(p, Vectors)
-        array = _scaled(p if origin is None else Vectors(p.array - origin), scales)
+        unmoved = origin is None or origin is ZERO
+        array = _scaled(p if unmoved else Vectors(p.array - origin), scales)
         squares = _squares(array)
         if not isinstance(array, np.ndarray):
             return Moved(array, squares)
+        if origin is ZERO:
+            from mercer.kernels.nonzeros import Nonzeros
+
+            return Moved(array, squares, nonzeros=Nonzeros.of(array))
         return widened(np.column_stack([array, np.ones(len(array)), squares]))
 
     if origin is None or origin is not points.origin:
@@ -283,6 +291,10 @@ def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
 
 def _expanded(block: Block, A: Moved, B: Moved) -> Any:
     """Return |x|² + |z|² − 2xᵀz (6.24), with NumPy as one product of widened vectors."""
+    if A.nonzeros is not None and B.nonzeros is not None:
+        from mercer.kernels.nonzeros import squared
+
+        return squared(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
     if A.wide is not None and B.wide is not None:
         left = np.column_stack([A.array * -2.0, A.squares, np.ones(len(A))])
         return _product(block, left, B.wide)
@@ -308,7 +320,11 @@ def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
 def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] | None) -> Any:
     """Compute the entries that cancellation has spoiled again, from the original differences."""
     xp = block.xp
+    if A.nonzeros is not None and A.nonzeros.exact and B.nonzeros.exact:
+        return D
     spoiled = CANCELLATION * (xp.max(A.squares) + xp.max(B.squares))
+    if xp.min(D) >= spoiled:
+        return D
     near = D < spoiled
     count = int(xp.count_nonzero(near))
     if count == 0:
@@ -317,7 +333,7 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
         return _mended_sparse(D, near, A, B)
     if isinstance(D, np.ndarray) and count * MANY <= D.size:
         X, Z = rows(block)
-        i, j = np.nonzero(near)
+        i, j = np.divmod(np.flatnonzero(near), D.shape[1])  # much faster than in two dimensions
         for part in range(0, count, D.shape[0]):  # a few at a time: each takes a row of memory
             some = slice(part, part + D.shape[0])
             difference = X[i[some]] - Z[j[some]]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 import numpy as np
 
-from mercer.domains import Points, Vectors
+from mercer.domains import ZERO, Points, Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.block import Block, Scratch
 from mercer.memory import afford
@@ -29,6 +29,11 @@ __all__ = ["TILE", "cores", "fill", "in_threads", "spans"]
 
 TILE = 384  # small enough for a processor's cache, large enough to hide the cost of the calls
 SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
+# Rows with at most this share of nonzeros are compared over those, if they are many and wide.
+MOSTLY_ZERO = 0.25
+MANY_ROWS = 1000
+FEW_NONZEROS = 16
+UNPACKED = 1024  # sparse rows up to this width are unpacked, which makes them faster to compare
 
 
 def fill(
@@ -37,8 +42,9 @@ def fill(
     B: Points | None = None,
     dtype: Any = None,
     half: bool = False,
+    out: np.ndarray | None = None,
 ) -> Any:
-    """Return the Gram matrix of admitted points, tile by tile.
+    """Return the Gram matrix of admitted points, tile by tile, in `out` if given.
 
     Its type is that of the points, if they have one, unless `dtype` says otherwise; arithmetic
     inside a tile is always in double precision. With `half`, what is below the diagonal of a
@@ -48,11 +54,11 @@ def fill(
         return _fill_elsewhere(kernel, A, B)
     symmetric = B is None
     A, B = common_origin(kernel, A, B)
-    K = _room(len(A), len(B), np.dtype(dtype or _dtype(A, B)))
+    K = _room(len(A), len(B), np.dtype(dtype or _dtype(A, B))) if out is None else out
 
     def one(place: tuple[slice, slice]) -> None:
         i, j = place
-        with tile(kernel, A, B, i, j, symmetric and i == j) as T:
+        with tile(kernel, A[i], B[j], i.start, j.start, symmetric and i == j) as T:
             if K.dtype == np.float32:
                 T = _single(kernel, T, i.start, j.start)
             K[i, j] = T
@@ -90,9 +96,9 @@ def quiet() -> np.errstate:
 
 @contextmanager
 def tile(
-    kernel: Kernel, A: Points, B: Points, i: slice, j: slice, symmetric: bool = False
+    kernel: Kernel, left: Points, right: Points, i: int, j: int, symmetric: bool = False
 ) -> Iterator[np.ndarray]:
-    """Lend one finite tile; a symmetric one is exactly symmetric.
+    """Lend the finite tile that begins at (i, j); a symmetric one is exactly symmetric.
 
     It may lie in this thread's scratch memory, which is free again when the tile is returned. A
     kernel that evaluates another kernel meanwhile gets memory of its own.
@@ -100,9 +106,9 @@ def tile(
     free = _thread.__dict__.setdefault("free", [])
     scratch = free.pop() if free else Scratch(TILE * TILE)
     with quiet():
-        T = kernel.evaluate(Block(A[i], B[j], symmetric, scratch))
+        T = kernel.evaluate(Block(left, right, symmetric, scratch))
         if not np.isfinite(np.sum(T)):
-            _refuse(kernel, T, i.start, j.start)
+            _refuse(kernel, T, i, j)
     if symmetric:
         lower = np.tril_indices(len(T), -1)
         T[lower] = T.T[lower]
@@ -113,18 +119,51 @@ def tile(
 
 def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, Points]:
     """Return both sets seen from one point, with the encodings of all tiles made at once."""
-    right = A if B is None else B
+    right = settle(kernel, A if B is None else B)
+    if B is None:
+        return right, right
     if not (isinstance(A, Vectors) and isinstance(right, Vectors)):
         return A, right
-    if A.is_sparse or right.is_sparse or not (on_numpy(A) and on_numpy(right)):
+    if right.origin is None or A.origin is right.origin or not on_numpy(A):
         return A, right
+    if A.is_sparse and right.origin is not ZERO:
+        return A, right
+    return settle(kernel, A, right.origin), right
+
+
+def settle(kernel: Kernel, points: Points, origin: Any = None) -> Points:
+    """Return points seen from an origin, by default a good one, with their encodings made.
+
+    Points that have an origin already are returned as they are, so that those which are compared
+    many times can be settled once. Rows that are mostly zero are seen from zero.
+    """
+    if not isinstance(points, Vectors) or not on_numpy(points):
+        return points
+    if origin is None:
+        origin = _origin(points) if points.origin is None else points.origin
+    if origin is None:
+        return points
     with quiet():
-        origin = np.mean(right.array, axis=0, dtype=np.float64)
-        moved_right = right.around(origin)
-        moved_left = moved_right if B is None else A.around(origin)
-        for points in (moved_left, moved_right):
-            kernel.encode(points)
-    return moved_left, moved_right
+        if origin is not points.origin:
+            dense = Vectors(points.array.toarray(), points.names) if points.is_sparse else points
+            points = dense.around(origin)
+        kernel.encode(points)
+    return points
+
+
+def _origin(points: Vectors) -> Any:
+    """Return the mean of dense rows, ZERO for rows that are mostly zero, or None."""
+    n, width = points.array.shape
+    many = n >= MANY_ROWS and width >= 2 * FEW_NONZEROS
+    if points.is_sparse:
+        narrow = many and width <= UNPACKED and points.array.nnz <= MOSTLY_ZERO * n * width
+        return ZERO if narrow else None
+    if many:
+        some = points.array[:: max(n // MANY_ROWS, 1)]
+        if np.count_nonzero(some) <= MOSTLY_ZERO * some.size:
+            return ZERO
+    with quiet():
+        return np.mean(points.array, axis=0, dtype=np.float64)
 
 
 def spans(count: int, size: int) -> list[slice]:
@@ -145,15 +184,32 @@ def working_bytes(kernel: Kernel, points: Points) -> int:
 
 
 def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
-    """Do all jobs, on every core if `threads`, keeping BLAS to one thread in each."""
+    """Do all jobs, on every core if `threads`, keeping BLAS to one thread in each.
+
+    A job that asks for threads itself runs on the one that it has.
+    """
     jobs = list(jobs)
-    if not threads or cores() == 1 or len(jobs) == 1:
+    if not threads or cores() == 1 or len(jobs) == 1 or getattr(_thread, "working", False):
         for job in jobs:
             work(job)
         return
-    with _one_blas_thread, ThreadPoolExecutor(cores()) as pool:
-        for _ in pool.map(work, jobs):
+
+    def one(job: Any) -> None:
+        _thread.working = True
+        try:
+            work(job)
+        finally:
+            _thread.working = False
+
+    with one_blas_thread:
+        for _ in _pool(os.getpid(), cores()).map(one, jobs):
             pass
+
+
+@cache
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+    """Return the threads of a process, which are started once: that takes as long as a tile."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
 
 
 def cores() -> int:
@@ -188,7 +244,7 @@ class OneBlasThread:
                 self._limit.__exit__(*error)
 
 
-_one_blas_thread = OneBlasThread()
+one_blas_thread = OneBlasThread()
 _thread = threading.local()
 
 

@@ -3,16 +3,23 @@
 from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.exemplar import ExemplarClassifier, ExemplarRegressor
 from mercer.machines.logistic import KernelLogistic
+from mercer.machines.lp import LPSVC
 from mercer.machines.machine import Machine
 from mercer.machines.means import KernelMeans
 from mercer.machines.neighbors import KernelNeighbors
 from mercer.machines.network import RBFNetwork, RBFNetworkClassifier
+from mercer.machines.oneclass import OneClassSVM
 from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import Perceptron
 from mercer.machines.prototype import PrototypeClassifier
 from mercer.machines.ridge import KernelRidge, KernelRidgeClassifier
+from mercer.machines.svc import SVC, NuSVC
+from mercer.machines.svr import SVR
 
 __all__ = [
+    "LPSVC",
+    "SVC",
+    "SVR",
     "ExemplarClassifier",
     "ExemplarRegressor",
     "KernelDiscriminant",
@@ -23,6 +30,8 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeClassifier",
     "Machine",
+    "NuSVC",
+    "OneClassSVM",
     "Perceptron",
     "PrototypeClassifier",
     "RBFNetwork",

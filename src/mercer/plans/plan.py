@@ -114,10 +114,14 @@ class Plan:
         """Say in plain words what would run, how many bytes it takes and why."""
         if self.bytes is None:
             return "Nothing is decided yet: machine.plan(X) makes the plan for its data."
-        first = f"Route {self.route}, solver {self.solver}, {self.precision} precision."
         memory = f"Needs about {human(self.bytes)}"
         memory += f" of {human(self.memory)} available." if self.memory is not None else "."
-        return "\n".join([first, memory, *(f"- {reason}" for reason in self.reasons)])
+        return "\n".join([self.headline, memory, *(f"- {reason}" for reason in self.reasons)])
+
+    @property
+    def headline(self) -> str:
+        """What would run, in one line."""
+        return f"Route {self.route}, solver {self.solver}, {self.precision} precision."
 
 
 def plan_ridge(request: Plan, size: Size, bound: float, repair: bool = False) -> Plan:

@@ -88,7 +88,7 @@ class Eigen(Solver):
         assert isinstance(state, Decomposed)
         solution = super().solve(state, target, penalty)
         if self.indefinite != "error" and solution.status != "singular":
-            changed = _transfer(state, solution.coefficients, self.indefinite)
+            changed = transfer(state, solution.coefficients, self.indefinite)
             return replace(solution, coefficients=changed)
         return solution
 
@@ -104,7 +104,7 @@ def repaired(values: np.ndarray, indefinite: str) -> np.ndarray:
     return values
 
 
-def _transfer(state: Decomposed, coefficients: np.ndarray, indefinite: str) -> np.ndarray:
+def transfer(state: Decomposed, coefficients: np.ndarray, indefinite: str) -> np.ndarray:
     """Return T @ coefficients, so that plain similarities of new points can be used."""
     s = np.ones(len(state.values)) if state.roots is None else state.roots
     safe = np.where(s > 0, s, 1.0)

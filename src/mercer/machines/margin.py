@@ -1,0 +1,291 @@
+"""Support vector machines: what classification, regression and novelty detection share.
+
+Each is a quadratic program or several on the same items (see `mercer.solvers.quadratic`). This
+module walks from points to solved programs; the machines say which programs, and what their
+answers mean.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors
+from mercer.errors import DomainError, ValidityError
+from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of
+from mercer.kernels import Kernel
+from mercer.kernels.parameters import positive
+from mercer.kernels.tiles import fill, in_threads, settle, working_bytes
+from mercer.machines.machine import number
+from mercer.machines.scores import Scorer
+from mercer.plans import Plan, Size
+from mercer.plans.margins import MarginPlan, plan_margin
+from mercer.plans.products import requested
+from mercer.rkhs import Function
+from mercer.solvers import Problem
+from mercer.solvers.eigen import Decomposed, transfer
+from mercer.solvers.quadratic import Optimum, Quadratic
+from mercer.solvers.workingset import Effort, maximize
+
+__all__ = [
+    "Kept",
+    "Margin",
+    "Program",
+    "Solved",
+    "keep",
+    "limit_of",
+    "poured",
+    "share",
+    "upper_bounds",
+]
+
+# Single precision serves while its rounding changes slopes by less than this share of tol.
+ROUNDING = 0.5
+SINGLE_FROM = 1e-5  # ... which a smaller tol would hardly allow
+HARD = 1e-6  # largest violation of a hard margin, whose formulas hold only at the optimum
+
+
+@dataclass(frozen=True)
+class Program:
+    """A quadratic program on some ranges of the items."""
+
+    ranges: list[tuple[int, int]]
+    problem: Quadratic
+
+    @property
+    def items(self) -> np.ndarray:
+        """The items that take part."""
+        return np.concatenate([np.arange(a, b) for a, b in self.ranges])
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Solved programs, and how they were computed."""
+
+    optima: list[Optimum]
+    plan: MarginPlan
+    points: Points  # settled, in the order of the programs
+    transfer: Callable[[np.ndarray], np.ndarray] | None  # coefficients for plain similarities
+
+
+class Margin(Scorer):
+    """A machine that is one or several quadratic programs."""
+
+    kernel: Any
+    tol: float
+    max_iter: int | None
+    indefinite: str
+    follow: Plan | None
+    support_: np.ndarray
+    support_vectors_: Any
+
+    def _solve(
+        self,
+        kernel: Kernel,
+        points: Points,
+        programs: list[Program],
+        weights: np.ndarray | None = None,
+        hard: bool = False,
+    ) -> Solved:
+        """Plan, assemble and solve; the weights of items count where a spectrum is repaired."""
+        tol = positive(self, "tol", self.tol)
+        tol = min(tol, HARD) if hard else tol
+        steps = limit_of(self.max_iter)
+        points = settle(kernel, points)
+        single = not hard and tol >= SINGLE_FROM
+        repair = self._require_valid(kernel, self.indefinite)
+        while True:
+            plan = self._plan(kernel, points, len(programs), single and not repair, repair)
+            source, carry = self._assemble(kernel, points, plan, weights, repair)
+            dtype = np.float32 if plan.precision == "mixed" else np.float64
+            effort = Effort(tol, steps, plan.working, plan.kept, dtype)
+            optima = _run(source, programs, effort)
+            if max(found.rounding for found in optima) <= ROUNDING * tol:
+                return Solved(optima, plan, points, carry)
+            single = False  # go on from here, in double precision
+            programs = [
+                replace(p, problem=replace(p.problem, start=found.coefficients))
+                for p, found in zip(programs, optima, strict=True)
+            ]
+
+    def _dry_run(self, X: Any, problems: int, hard: bool = False) -> MarginPlan:
+        """Return the plan for these items, without the work."""
+        points = self._admit(X)
+        kernel = self._resolve(points)
+        repair = self._require_valid(kernel, self.indefinite)
+        single = positive(self, "tol", self.tol) >= SINGLE_FROM and not hard and not repair
+        return self._plan(kernel, points, problems, single, repair)
+
+    def _plan(
+        self, kernel: Kernel, points: Points, problems: int, single: bool, repair: bool
+    ) -> MarginPlan:
+        finite = None if repair else kernel.map_features(points)
+        size = Size(
+            items=len(points),
+            row=points.bytes / len(points),
+            features=None if finite is None else finite.count,
+            tiles=working_bytes(kernel, points) + (24 * len(points) ** 2 if repair else 0),
+        )
+        cheap = isinstance(points, Vectors) and not repair
+        return plan_margin(requested(self.follow), size, problems, cheap, single)
+
+    def _assemble(
+        self,
+        kernel: Kernel,
+        points: Points,
+        plan: MarginPlan,
+        weights: np.ndarray | None,
+        repair: bool,
+    ) -> tuple[Pieces, Callable[[np.ndarray], np.ndarray] | None]:
+        """Return the Gram matrix or what stands for it, and how coefficients become plain."""
+        if repair:
+            # As if an item of weight w were there w times: the spectrum is that of SKS, S = √W.
+            state = Decomposed(Problem(assemble(kernel, points), weights), self.indefinite)
+            V = state.vectors if state.roots is None else state.vectors / state.roots[:, None]
+            return Stored((V * state.values) @ V.T), lambda c: transfer(state, c, self.indefinite)
+        if plan.route == "primal":
+            return LowRank(features_of(kernel, points)(points)), None
+        found = assemble(kernel, points)
+        dtype = np.float32 if plan.precision == "mixed" else np.float64
+        if isinstance(found, Dense):
+            return Stored(found.array.astype(dtype, copy=False)), None
+        if plan.stored:
+            return Stored(np.asarray(fill(kernel, points, dtype=dtype))), None
+        return found, None  # type: ignore[return-value]
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return f(x) + b; of precomputed similarities only the support columns are read."""
+        check_is_fitted(self)
+        points = self.function_.points
+        if not isinstance(points, GramRows):
+            return super()._scores(X)
+        rows, width, kept = np.asarray(X), self.n_features_in_, len(points)
+        if rows.ndim == 2 and rows.shape[1] == width:
+            rows = rows[:, points.places]
+        elif rows.ndim == 2 and rows.shape[1] != kept:
+            raise DomainError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {width} "
+                f"features as input: similarities to all training items, or to the {kept} that "
+                "count"
+            )
+        similarities = GRAM_ROWS.admit(rows).matrix
+        return similarities @ self.function_.coefficients + self.intercept_
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What remains of the items: those with coefficients, as a function."""
+
+    function: Function
+    support: np.ndarray
+    vectors: Any
+
+    def give(self, machine: Margin) -> None:
+        """Set the attributes of a machine."""
+        machine.function_, machine.support_ = self.function, self.support
+        machine.support_vectors_ = self.vectors
+
+
+def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.ndarray) -> Kept:
+    """Return the function on the items that have coefficients.
+
+    Parameters
+    ----------
+    order : ndarray
+        The place among the user's items of each item.
+    coefficients : ndarray of shape (n,) or (n, programs)
+    """
+    used = np.flatnonzero(np.any(coefficients.reshape(len(order), -1) != 0, axis=1))
+    expansion, kept = coefficients, used
+    if solved.transfer is not None:
+        expansion, kept = solved.transfer(coefficients), np.arange(len(order))
+    if len(kept) == 0:  # a function needs a point to stand on: the first, times zero
+        kept = np.array([0])
+    function = Function(kernel, solved.points[kept], expansion[kept])
+    return Kept(function, order[used].astype(np.int32), _things(solved.points[used]))
+
+
+def limit_of(max_iter: Any) -> int:
+    """Return the largest number of steps; None and −1 leave it to the library.
+
+    Examples
+    --------
+    >>> limit_of(None)
+    10000000
+    """
+    if max_iter is None or (isinstance(max_iter, numbers.Integral) and max_iter == -1):
+        return 10_000_000
+    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
+        raise ValidityError(
+            f"max_iter must be a positive whole number or None, found {max_iter!r}"
+        )
+    return int(max_iter)
+
+
+def _run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum]:
+    """Solve all programs, those on a stored matrix at the same time on all cores."""
+    optima: list[Any] = [None] * len(programs)
+
+    def one(job: int) -> None:
+        program = programs[job]
+        if isinstance(source, Stored):
+            part: Any = Stored(source.array, program.ranges)
+        elif np.array_equal(program.items, np.arange(source.order)):
+            part = source
+        else:
+            part = source.part(program.items)  # type: ignore[attr-defined]
+        optima[job] = maximize(part, program.problem, effort)
+
+    in_threads(one, range(len(programs)), threads=isinstance(source, Stored))
+    return optima
+
+
+def _things(points: Points) -> Any:
+    """Return points as a user would know them."""
+    if isinstance(points, Vectors):
+        return points.array
+    return list(points.items())
+
+
+def price(C: Any) -> float:
+    """Return C, a positive number that may be infinite.
+
+    Examples
+    --------
+    >>> price(np.inf)
+    inf
+    """
+    found = float(C) if isinstance(C, numbers.Real) else np.nan
+    if not found > 0:
+        raise ValidityError(f"C must be a positive number, or infinity; found {C!r}")
+    return found
+
+
+def upper_bounds(C: Any, weights: np.ndarray | None, count: int) -> np.ndarray:
+    """Return C·wᵢ of each item."""
+    return np.full(count, price(C)) if weights is None else price(C) * weights
+
+
+def share(nu: Any) -> float:
+    """Return ν, which lies above 0 and not above 1."""
+    found = number(nu, "nu")
+    if not 0 < found <= 1:
+        raise ValidityError(f"nu must lie above 0 and not above 1, found {nu!r}")
+    return found
+
+
+def poured(bounds: np.ndarray, total: float) -> np.ndarray:
+    """Return amounts of the given total, filling one bound after the other.
+
+    Examples
+    --------
+    >>> poured(np.ones(3), 1.5)
+    array([1. , 0.5, 0. ])
+    """
+    before = np.concatenate([[0.0], np.cumsum(bounds)[:-1]])
+    return np.clip(total - before, 0.0, bounds)

@@ -1,0 +1,107 @@
+"""Plans for support vector machines: a stored Gram matrix, or rows as they are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mercer.plans.plan import Plan, Size
+from mercer.plans.products import _items, _memory, _require, _route
+
+__all__ = ["MarginPlan", "plan_margin"]
+
+# A matrix of so few items is stored whatever else is true.
+SMALL = 4096
+# Working sets: an eighth of the items, but not fewer or more than this.
+WORKING = (1024, 4096)
+# Rows of free variables that are kept take no more than this, and no more than a quarter of what
+# is free. More was slower: memory that is touched for the first time costs more than arithmetic.
+KEPT = 256_000_000
+# Explicit features are used where there are at least so many items for each.
+ITEMS_A_FEATURE = 8
+
+
+@dataclass(frozen=True)
+class MarginPlan(Plan):
+    """A plan for a support vector machine.
+
+    Attributes
+    ----------
+    stored : bool
+        Whether the whole Gram matrix is held in memory.
+    working : int
+        Number of variables in a working set.
+    kept : int
+        Number of Gram rows that are kept from round to round.
+    """
+
+    stored: bool = True
+    working: int = SMALL
+    kept: int = 0
+
+    @property
+    def headline(self) -> str:
+        how = "the whole Gram matrix" if self.stored else f"working sets of {self.working}"
+        precision = "single" if self.precision == "mixed" else "double"
+        return f"Route {self.route}, block SMO on {how}, stored in {precision} precision."
+
+
+def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: bool) -> MarginPlan:
+    """Decide how to train a support vector machine.
+
+    Parameters
+    ----------
+    request : Plan
+        What the user has already decided.
+    size : Size
+    problems : int
+        Number of quadratic programs on the same items: pairs of classes, or classes.
+    cheap : bool
+        Whether computing a similarity again costs little more than looking it up.
+    single : bool
+        Whether single precision is enough for similarities that are stored.
+
+    Examples
+    --------
+    >>> plan = plan_margin(Plan(memory=10**9), Size(items=50_000), 1, cheap=True, single=True)
+    >>> plan.stored, plan.working
+    (False, 4096)
+    """
+    reasons: list[str] = []
+    n, m = size.items, size.features
+    route: Literal["dual", "primal"] = "dual"
+    if request.route != "auto" or (m is not None and n > SMALL and m * ITEMS_A_FEATURE < n):
+        route = _route(request, size, reasons)
+    single = single and request.precision != "double"
+    bytes_each = 4 if single else 8
+    memory = _memory(request)
+    spare = float("inf") if memory is None else memory
+    working = min(n, max(WORKING[0], min(n // 8, WORKING[1])))
+    whole = bytes_each * n**2 + size.tiles + _items(size, n, "dual", copies=2)
+    stored, kept = True, 0
+    if route == "primal":
+        stored = False
+        reasons.append(f"{m} features are cheaper than similarities of {n} items")
+    elif n <= SMALL and whole <= spare:
+        reasons.append("the whole Gram matrix, because it is small")
+    elif (problems > 1 or not cheap) and whole <= spare:
+        why = f"{problems} problems share it" if problems > 1 else "similarities are expensive"
+        reasons.append(f"the whole Gram matrix, because it fits and {why}")
+    else:
+        stored = False
+        why = "rows are cheap to compute again" if whole <= spare else "it does not fit"
+        reasons.append(f"rows as they are needed, not the whole Gram matrix: {why}")
+        kept = min(n, int(min(KEPT, spare / 4) / (bytes_each * n)))
+
+    def needed(count: int) -> int:
+        if stored:
+            return bytes_each * count**2 + size.tiles + _items(size, count, "dual", copies=2)
+        block = bytes_each * min(count, working) ** 2
+        rows = bytes_each * count * min(kept, count)
+        return block + rows + size.tiles + 200 * count + _items(size, count, route, copies=2)
+
+    _require(needed, size, memory)
+    return MarginPlan(
+        route=route, solver="auto", precision="mixed" if single else "double", memory=memory,
+        bytes=needed(n), reasons=tuple(reasons), stored=stored, working=working, kept=kept,
+    )  # fmt: skip

@@ -1,0 +1,172 @@
+"""The quadratic program of support vector machines, and answers that carry their certificate.
+
+All of them maximize tᵀβ − ½βᵀKβ over lower ≤ β ≤ upper with a fixed sum of β within each group:
+
+    SVC          t = z, β = zα, 0 ≤ α ≤ C, Σβ = 0
+    NuSVC        t = 0, 0 ≤ α ≤ 1, Σα = νn/2 in each class, which are the groups
+    SVR          every item twice: t = y − ε with 0 ≤ β ≤ C, t = y + ε with −C ≤ β ≤ 0; Σβ = 0
+    OneClassSVM  t = 0, 0 ≤ β ≤ 1, Σβ = νn
+
+F = t − Kβ is the slope. At the optimum there is a b for each group with F ≤ b where β can grow and
+F ≥ b where it can shrink: the conditions of Kuhn and Tucker. For any b and any feasible β,
+
+    gap = Σ (F − b)₊(upper − β) + (b − F)₊(β − lower)
+
+bounds how much the objective can still grow, because slopes of a concave function do; for SVC it
+is the value of the primal problem less that of the dual.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from mercer.errors import ConvergenceWarning, SolveError, ValidityError
+
+__all__ = ["Optimum", "Quadratic", "certify"]
+
+Status = Literal["solved", "stalled", "unbounded", "invalid"]
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """What to maximize: tᵀβ − ½βᵀKβ in a box, with fixed sums.
+
+    Parameters
+    ----------
+    target : ndarray of shape (m,)
+        t. With as many variables as items there is one for each; with twice as many, the items
+        come twice.
+    lower, upper : ndarray of shape (m,)
+    start : ndarray of shape (m,)
+        A feasible β; it fixes the sums.
+    sizes : tuple of int, optional
+        Number of variables in each of two groups, the first coming first; by default there is one
+        group.
+
+    Examples
+    --------
+    >>> z = np.array([1.0, -1.0])
+    >>> Quadratic(z, np.minimum(z, 0.0), np.maximum(z, 0.0), np.zeros(2)).groups
+    [slice(0, 2, None)]
+    """
+
+    target: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    start: np.ndarray
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def groups(self) -> list[slice]:
+        """The variables of each group."""
+        ends = np.cumsum([0, *(self.sizes or (len(self.target),))]).tolist()
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """An answer with its certificate.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (m,)
+        β.
+    offsets : ndarray of shape (groups,)
+        The b of each group.
+    status : {"solved", "stalled", "unbounded", "invalid"}
+    objective : float
+        tᵀβ − ½βᵀKβ.
+    gap : float
+        Upper bound of what is missing from the largest objective, from slopes computed anew.
+    violation : float
+        Largest violation of the Kuhn-Tucker conditions, from the same slopes.
+    rounding : float
+        By how much rounding of stored similarities to single precision may have changed a slope.
+    square : float
+        βᵀKβ, the squared norm of the function.
+    steps : int
+    history : tuple of float
+        The violation before every round.
+    message : str
+        What went wrong and what to try.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> found = SVC("linear").fit([[-1.0], [1.0]], [0, 1]).solution_
+    >>> found.status, found.gap <= 1e-9
+    ('solved', True)
+    """
+
+    coefficients: np.ndarray
+    offsets: np.ndarray
+    status: Status
+    objective: float
+    gap: float
+    violation: float
+    square: float
+    steps: int
+    history: tuple[float, ...] = ()
+    message: str = ""
+    rounding: float = 0.0
+    slopes: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the primal objective."""
+        primal = abs(self.objective + self.gap)
+        return self.gap / primal if primal > 0 else self.gap
+
+    def named(self, label: str) -> Optimum:
+        """Return this answer with a message that says which program it is about."""
+        return replace(self, message=label + self.message) if self.message else self
+
+    def require_solved(self) -> Optimum:
+        """Return this answer, raise `SolveError` if there is none, or warn if it is rough."""
+        if self.status == "unbounded":
+            raise SolveError(self.message)
+        if self.status == "invalid":
+            raise ValidityError(self.message)
+        if self.status == "stalled":
+            warnings.warn(self.message, ConvergenceWarning, stacklevel=4)
+        return self
+
+
+def certify(
+    problem: Quadratic, beta: np.ndarray, F: np.ndarray
+) -> tuple[np.ndarray, float, float]:
+    """Return the offsets, the gap and the violation that belong to β and its slopes.
+
+    Examples
+    --------
+    >>> z = np.array([1.0, -1.0])
+    >>> problem = Quadratic(z, np.minimum(z, 0.0), np.maximum(z, 0.0), np.zeros(2))
+    >>> offsets, gap, violation = certify(problem, np.zeros(2), z)
+    >>> offsets.tolist(), gap, violation
+    ([0.0], 2.0, 2.0)
+    """
+    offsets, gap, violation = [], 0.0, 0.0
+    for group in problem.groups:
+        b, f = beta[group], F[group]
+        lower, upper = problem.lower[group], problem.upper[group]
+        top = np.max(f, where=b < upper, initial=-np.inf)
+        bottom = np.min(f, where=b > lower, initial=np.inf)
+        violation = max(violation, float(top - bottom))
+        free = (b > lower) & (b < upper)
+        if free.any():
+            offset = float(np.mean(f[free]))
+        else:
+            ends = [end for end in (top, bottom) if np.isfinite(end)]
+            offset = float(np.mean(ends)) if ends else 0.0
+        with np.errstate(invalid="ignore"):
+            above, below = np.maximum(f - offset, 0.0), np.maximum(offset - f, 0.0)
+            missing = np.where(above > 0, above * (upper - b), 0.0)
+            missing += np.where(below > 0, below * (b - lower), 0.0)
+        gap += float(np.sum(missing))
+        offsets.append(offset)
+    return np.array(offsets), gap, max(violation, 0.0)

@@ -1,0 +1,302 @@
+"""Working sets: a large quadratic program, solved in rounds on the variables that matter.
+
+A round takes the variables that violate optimality most, and those that were free in the round
+before, computes their part of the Gram matrix and descends on it. Then the slopes of all variables
+follow, from the rows of those that moved. Variables that sit at a bound and want to stay there are
+never looked at, which is what other solvers call shrinking. Sets are large (thousands), because
+steps on a small matrix cost little and rows of the large one much (Joachims 1999; the sets of
+thousands are oneDAL's idea).
+
+Before an answer is called solved, its slopes are computed anew from β. If they show that rounding
+has crept in, the rounds go on from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer.gram import Pieces, Rows, Stored
+from mercer.solvers.quadratic import Optimum, Quadratic, Status, certify
+
+__all__ = ["Effort", "maximize"]
+
+SINGLE = 2.0**-24  # the largest relative change by rounding to single precision
+# A round ends when the violation on its set is this share of the violation that it began with.
+SHARE = 0.1
+# Rounds without progress, by this share of the objective, after which an iteration has stalled.
+PATIENCE = 5
+LITTLE = 1e-13
+# Steps of a round for each of its variables, after which it looks again at all of them.
+BURST = 200
+# Objectives of a hard margin beyond this multiple of 1/k(x, x) mean that there is none.
+UNSEPARATED = 1e10
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to try, how to compute.
+
+    Attributes
+    ----------
+    tol : float
+        Largest violation of the Kuhn-Tucker conditions that is called solved.
+    steps : int
+        Largest number of steps, each of which moves two variables.
+    working : int
+        Number of variables in a working set.
+    kept : int
+        Number of Gram rows to keep.
+    dtype : float32 or float64
+        How parts of the Gram matrix are stored. Sums are in double precision.
+    """
+
+    tol: float = 1e-3
+    steps: int = 10_000_000
+    working: int = 4096
+    kept: int = 0
+    dtype: type = np.float64
+
+
+class Slopes:
+    """β and its slopes F = t − Kβ, which follow β."""
+
+    def __init__(self, operator: Pieces, problem: Quadratic, effort: Effort) -> None:
+        self.operator = operator
+        self.rows = Rows(operator, effort.kept, effort.dtype)
+        self.problem = problem
+        self.items = np.arange(len(problem.target)) % operator.order
+        self.beta = problem.start.astype(np.float64)
+        self.F = self.afresh()
+        self._room: np.ndarray | None = None
+
+    def afresh(self) -> np.ndarray:
+        """Return the slopes, computed from β alone."""
+        total = self._per_item(np.arange(len(self.beta)), self.beta)
+        used = np.flatnonzero(total)
+        values = np.zeros(self.operator.order)
+        if len(used):
+            values = self.operator.combine(used, total[used])
+        return self.problem.target - values[self.items]
+
+    def move(self, where: np.ndarray, change: np.ndarray) -> None:
+        """Change some of β, and let the slopes follow."""
+        self.beta[where] += change
+        total = self._per_item(where, change)
+        used = np.flatnonzero(total)
+        free = (self.beta > self.problem.lower) & (self.beta < self.problem.upper)
+        wanted = np.zeros(self.operator.order, dtype=bool)
+        wanted[self.items[free]] = True
+        if len(used):
+            self.F -= self.rows.combine(used, total[used], wanted[used])[self.items]
+
+    def room(self, count: int, effort: Effort) -> np.ndarray:
+        """Return memory for the matrix of a round, the same for all rounds."""
+        if self._room is None:
+            size = min(effort.working, len(self.beta))
+            self._room = np.empty(size**2, dtype=effort.dtype)
+        return self._room[: count**2].reshape(count, count)
+
+    @property
+    def objective(self) -> float:
+        """tᵀβ − ½βᵀKβ."""
+        return float(self.beta @ (self.problem.target + self.F)) / 2
+
+    def rounding(self) -> float:
+        """Return a bound of how far stored similarities, once rounded, have moved a slope."""
+        operator = self.operator
+        if not isinstance(operator, Stored) or operator.array.dtype == np.float64:
+            return 0.0
+        total = np.abs(self._per_item(np.arange(len(self.beta)), self.beta))
+        used = np.flatnonzero(total)
+        return SINGLE * float(np.abs(operator.combine(used, total[used])).max(initial=0.0))
+
+    def _per_item(self, where: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self.items[where], values, self.operator.order)
+
+
+def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
+    """Return the β of the largest tᵀβ − ½βᵀKβ, by rounds on working sets.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> z = np.array([1.0, -1.0])
+    >>> problem = Quadratic(z, np.minimum(9 * z, 0.0), np.maximum(9 * z, 0.0), np.zeros(2))
+    >>> maximize(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), problem, Effort()).coefficients
+    array([ 0.5, -0.5])
+    """
+    state = Slopes(operator, problem, effort)
+    diagonal = operator.diagonal()[state.items]
+    history: list[float] = []
+    steps, exact, before = 0, True, np.empty(0, dtype=np.intp)
+    best, idle = -np.inf, 0
+    while True:
+        _, _, violation = certify(problem, state.beta, state.F)
+        history.append(violation)
+        if violation <= effort.tol:
+            if exact:
+                return concluded(problem, state, steps, history, effort)
+            state.F, exact = state.afresh(), True
+            continue
+        objective = state.objective
+        idle = 0 if objective > best + LITTLE * abs(best) else idle + 1
+        best = max(best, objective)
+        if steps >= effort.steps or idle > PATIENCE:
+            if exact:
+                return concluded(problem, state, steps, history, effort)
+            state.F, exact = state.afresh(), True
+            continue
+        stored = isinstance(operator, Stored)  # there is nothing to gain from leaving some out
+        chosen = _choose(problem, state, before, len(state.beta) if stored else effort.working)
+        limit = min(effort.steps - steps, BURST * len(chosen))
+        done = _round(operator, problem, state, chosen, diagonal, violation, limit, effort)
+        steps, exact, before = steps + done.steps, False, chosen
+        if done.trouble or _unseparated(problem, state, diagonal):
+            return concluded(problem, state, steps, history, effort, done)
+
+
+def _choose(problem: Quadratic, state: Slopes, before: np.ndarray, count: int) -> np.ndarray:
+    """Return the variables of the next round, in ascending order.
+
+    Half of the places go to those that would grow most, half to those that would shrink most, and
+    what is left to the free ones of the round before.
+    """
+    beta, F = state.beta, state.F
+    if len(beta) <= count:
+        return np.arange(len(beta))
+    places = count // (2 * len(problem.groups))
+    chosen = np.zeros(len(beta), dtype=bool)
+    for group in problem.groups:
+        f, b = F[group], beta[group]
+        grow = np.where(b < problem.upper[group], f, -np.inf)
+        shrink = np.where(b > problem.lower[group], -f, -np.inf)
+        for wish, other in ((grow, -shrink.max()), (shrink, -grow.max())):
+            some = _largest(wish, places)
+            chosen[group.start + some[wish[some] > other]] = True
+    left = count - int(chosen.sum())
+    if left > 0 and len(before):
+        inside = (beta[before] > problem.lower[before]) & (beta[before] < problem.upper[before])
+        free = before[inside & ~chosen[before]]
+        chosen[free[:left]] = True
+    return np.flatnonzero(chosen)
+
+
+def _largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return where the `count` largest values are, the first of equal ones."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    bar = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > bar)
+    return np.concatenate([above, np.flatnonzero(values == bar)[: count - len(above)]])
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a round went: its steps, and the items of a pair with which something is wrong."""
+
+    steps: int
+    trouble: int
+    items: tuple[int, int]
+
+
+def _round(
+    operator: Pieces,
+    problem: Quadratic,
+    state: Slopes,
+    chosen: np.ndarray,
+    diagonal: np.ndarray,
+    violation: float,
+    limit: int,
+    effort: Effort,
+) -> Done:
+    """Descend on the variables of one round, and let the others follow."""
+    from mercer.solvers.smo import descend
+
+    everything = len(chosen) == len(state.beta)
+    goal = 0.5 * effort.tol if everything else max(0.5 * effort.tol, SHARE * violation)
+    if everything and isinstance(operator, Stored):
+        K, layout = operator.array, _in_place(operator, problem)
+    else:
+        K = operator.block(state.items[chosen], state.room(len(chosen), effort))
+        layout = _compact(problem, chosen)
+    beta, F = state.beta[chosen], state.F[chosen]
+    columns, bounds, group = layout
+    steps, _, trouble, i, j = descend(
+        K, columns, bounds, group, diagonal[chosen], F, beta, problem.lower[chosen],
+        problem.upper[chosen], goal, limit,
+    )  # fmt: skip
+    change = beta - state.beta[chosen]
+    moved = np.flatnonzero(change)
+    if everything:
+        state.beta, state.F = beta, F
+    else:
+        state.move(chosen[moved], change[moved])
+    items = state.items[chosen]
+    return Done(int(steps), int(trouble), (int(items[i]), int(items[j])))
+
+
+def _compact(problem: Quadratic, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the segments of a working set's own matrix: one for each group."""
+    ends = [0] + [int(np.searchsorted(chosen, group.stop)) for group in problem.groups]
+    bounds = np.array(ends, dtype=np.int64)
+    return bounds[:-1].copy(), bounds, np.arange(len(bounds) - 1, dtype=np.int64)
+
+
+def _in_place(operator: Stored, problem: Quadratic) -> tuple[np.ndarray, ...]:
+    """Return the segments of all variables in a stored matrix: its ranges, once or twice."""
+    copies = len(problem.target) // operator.order
+    columns = np.array([a for a, _ in operator.ranges] * copies, dtype=np.int64)
+    lengths = [b - a for a, b in operator.ranges] * copies
+    bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    stops = [group.stop for group in problem.groups]
+    return columns, bounds, np.searchsorted(stops, bounds[:-1], side="right").astype(np.int64)
+
+
+def _unseparated(problem: Quadratic, state: Slopes, diagonal: np.ndarray) -> bool:
+    """Tell whether a hard margin's objective grows beyond all bounds."""
+    if np.isfinite(problem.upper).all() and np.isfinite(problem.lower).all():
+        return False
+    return state.objective * float(diagonal.max(initial=0.0)) > UNSEPARATED
+
+
+def concluded(
+    problem: Quadratic,
+    state: Slopes,
+    steps: int,
+    history: list[float],
+    effort: Effort,
+    done: Done | None = None,
+) -> Optimum:
+    """Return the answer with its certificate, or with what is wrong and what to do."""
+    offsets, gap, violation = certify(problem, state.beta, state.F)
+    square = float(state.beta @ (problem.target - state.F))
+    status: Status = "solved" if violation <= effort.tol else "stalled"
+    found = Optimum(
+        state.beta, offsets, status, state.objective, gap, violation, square, steps,
+        tuple(history), rounding=state.rounding(), slopes=state.F,
+    )  # fmt: skip
+    trouble = 0 if done is None else done.trouble or 2
+    culprits = (0, 0) if done is None else done.items
+    if trouble == 1:
+        message = (
+            f"the kernel is not positive semi-definite on these items: the squared distance of "
+            f"items {culprits[0]} and {culprits[1]} in its space is negative; use a valid kernel, "
+            'or indefinite="clip", "flip" or "shift"'
+        )
+        return replace(found, status="invalid", message=message)
+    if trouble == 2:
+        message = (
+            "the classes are not separable in the kernel's space, so there is no hard margin; use "
+            "a finite C, or a richer kernel such as a Gaussian of smaller bandwidth"
+        )
+        return replace(found, status="unbounded", message=message)
+    if status == "stalled":
+        message = (
+            f"stopped after {steps} steps with a violation of {violation:.2g} (tol is "
+            f"{effort.tol:.2g}) and a duality gap of {gap:.3g}, {found.relative_gap:.1%} of the "
+            "objective: use a smaller C, scaled features, a larger max_iter, or a larger tol"
+        )
+        return replace(found, message=message)
+    return found
