@@ -45,8 +45,9 @@ lint: $(VENV)/.test  ## check style and types
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
 
-bench: $(VENV)/.base  ## measure speed and memory against scikit-learn
-	@$(RUN) -m benchmarks gram ridge import perceptron pca logistic
+bench: $(VENV)/.base  ## measure speed and memory against scikit-learn and its like
+	@$(PIP) install -r benchmarks/requirements.txt
+	@$(RUN) -m benchmarks gram ridge import perceptron pca logistic svm usps
 
 clean:  ## remove .venv and everything that can be made again
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

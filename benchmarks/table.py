@@ -65,15 +65,18 @@ class Row:
 
 def render(rows: Sequence[Row]) -> str:
     """Return the rows as a table with aligned columns."""
-    lines = [HEADER, *(row.cells() for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADER))]
-    rule = tuple("-" * width for width in widths)
-    return "\n".join(_align(line, widths) for line in [HEADER, rule, *lines[1:]])
+    return columns([HEADER, *(row.cells() for row in rows)], words=(0, len(HEADER) - 1))
 
 
-def _align(line: Sequence[str], widths: Sequence[int]) -> str:
+def columns(lines: Sequence[Sequence[str]], words: Sequence[int] = (0,)) -> str:
+    """Return lines of cells as a table: the first is the header, columns `words` hold words."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    rule = ["-" * width for width in widths]
+    return "\n".join(_align(line, widths, words) for line in [lines[0], rule, *lines[1:]])
+
+
+def _align(line: Sequence[str], widths: Sequence[int], words: Sequence[int]) -> str:
     # Words to the left, numbers to the right.
-    words = {0, len(widths) - 1}
     cells = [
         text.ljust(width) if i in words else text.rjust(width)
         for i, (text, width) in enumerate(zip(line, widths, strict=True))

@@ -49,7 +49,8 @@ class Vectors(Points):
 
     `origin` is a point near the data, the same for sets that are to be compared: distances are
     computed from there, where rounding errors are small. For rows that are mostly zero it is
-    `ZERO`, so that they stay what they are.
+    `ZERO`, so that they stay what they are. `single` asks for similarities in single precision,
+    from a solver that checks them.
     """
 
     def __init__(
@@ -58,12 +59,14 @@ class Vectors(Points):
         names: tuple[str, ...] | None = None,
         origin: Any = None,
         places: list[int] | None = None,
+        single: bool = False,
     ) -> None:
         super().__init__()
         self.array = array
         self.names = names
         self.origin = origin
         self.places = places  # where the columns stood in the user's table
+        self.single = single
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
@@ -87,16 +90,16 @@ class Vectors(Points):
 
     def take(self, rows: Any) -> Vectors:
         if isinstance(rows, slice) and not self.is_sparse:
-            return Vectors(self.array[rows, :], self.names, self.origin)
+            return Vectors(self.array[rows, :], self.names, self.origin, single=self.single)
         if self.is_sparse or isinstance(self.array, np.ndarray):
-            return Vectors(self.array[rows], self.names, self.origin)
+            return Vectors(self.array[rows], self.names, self.origin, single=self.single)
         chosen = self.xp.asarray(rows, device=array_api_compat.device(self.array))
         return Vectors(self.xp.take(self.array, chosen, axis=0), self.names, self.origin)
 
-    def around(self, origin: Any) -> Vectors:
+    def around(self, origin: Any, single: bool = False) -> Vectors:
         """Return the same vectors seen from another origin, with the encodings that need none."""
-        again = Vectors(self.array, self.names, origin, self.places)
-        if self.origin is None:
+        again = Vectors(self.array, self.names, origin, self.places, single)
+        if self.origin is None and not single:
             again._views = dict(self._views)
         return again
 

@@ -12,8 +12,8 @@ from mercer.kernels.tiles import (
     in_threads,
     on_numpy,
     spans,
+    stripe_size,
     tile,
-    tile_size,
 )
 
 __all__ = ["product"]
@@ -39,14 +39,24 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
         return to_numpy(fill(kernel, A, B)) @ coefficients
     A, B = common_origin(kernel, A, B)
     result = np.zeros((len(A), *coefficients.shape[1:]))
-    size = tile_size(A, B)
-    columns = [(j, B[j]) for j in spans(len(B), size)]
+    height, width = stripe_size(A, B)
+    columns = [(j, B[j], coefficients[j]) for j in spans(len(B), width)]
 
     def stripe(i: slice) -> None:
         rows = A[i]
-        for j, other in columns:
+        for j, other, c in columns:
             with tile(kernel, rows, other, i.start, j.start) as T:
-                result[i] += T @ coefficients[j]
+                _add(T, c, result[i])
 
-    in_threads(stripe, spans(len(A), size), kernel.threads)
+    in_threads(stripe, spans(len(A), height), kernel.threads)
     return result
+
+
+def _add(T: np.ndarray, coefficients: np.ndarray, out: np.ndarray) -> None:
+    """Add T @ coefficients to `out`, in double precision."""
+    if T.dtype == np.float64 or coefficients.ndim > 1:
+        out += T @ coefficients
+        return
+    from mercer.gram.sums import add_up
+
+    add_up(np.ascontiguousarray(T), coefficients, out)

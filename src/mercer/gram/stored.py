@@ -42,12 +42,14 @@ class Stored:
         return out
 
     def combine(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        places = self.items[columns]
-        parts = [
-            coefficients @ self.array[places, a:b].astype(np.float64, copy=False)
-            for a, b in self.ranges
-        ]
-        return np.concatenate(parts)
+        from mercer.gram.sums import add_rows
+
+        places, total, start = self.items[columns], np.zeros(self.order), 0
+        coefficients = np.asarray(coefficients, dtype=np.float64)
+        for a, b in self.ranges:
+            add_rows(self.array, places, coefficients, a, b, total[start : start + b - a])
+            start += b - a
+        return total
 
     def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
         out[places] = self.array[np.ix_(self.items[items], self.items)]

@@ -34,6 +34,7 @@ FEW_DIMENSIONS = 4
 # Squared distances smaller than this share of the squared norms have lost more than five digits
 # in |x|² + |z|² − 2xᵀz, and are computed again from the differences.
 CANCELLATION = 1e-5
+CANCELLATION_IN_SINGLE = 1e-3
 # If more than one entry in this many is spoiled, all of the block is computed from differences.
 MANY = 16
 
@@ -55,15 +56,15 @@ class Scratch:
         """Declare all arrays free."""
         self._taken = 0
 
-    def take(self, shape: tuple[int, int]) -> np.ndarray:
+    def take(self, shape: tuple[int, int], dtype: Any = np.float64) -> np.ndarray:
         """Return an uninitialized array of this shape."""
         count = shape[0] * shape[1]
         if count > self.size:
-            return np.empty(shape)
+            return np.empty(shape, dtype)
         if self._taken == len(self._buffers):
             self._buffers.append(np.empty(self.size))
         self._taken += 1
-        return self._buffers[self._taken - 1][:count].reshape(shape)
+        return self._buffers[self._taken - 1].view(dtype)[:count].reshape(shape)
 
 
 class Block:
@@ -126,9 +127,16 @@ class Block:
 
         return self.share(("view", key), encoded)
 
+    @property
+    def dtype(self) -> Any:
+        """What NumPy computes with: double precision, unless both sides ask for single."""
+        return np.float32 if _is_single(self.left) and _is_single(self.right) else np.float64
+
     def empty(self) -> np.ndarray:
         """Return an uninitialized NumPy array of the block's shape."""
-        return np.empty(self.shape) if self.scratch is None else self.scratch.take(self.shape)
+        if self.scratch is None:
+            return np.empty(self.shape, self.dtype)
+        return self.scratch.take(self.shape, self.dtype)
 
     def copy(self, values: Any) -> Any:
         """Return a copy of a shared array, which may be written into."""
@@ -144,6 +152,10 @@ class Block:
             return self.xp.exp(values * factor)
         K = np.multiply(values, factor, out=self.empty())
         return np.exp(K, out=K)
+
+
+def _is_single(points: Any) -> bool:
+    return isinstance(points, Vectors) and points.single
 
 
 def rows(block: Block, scales: tuple[float, ...] | None = None) -> tuple[Any, Any]:
@@ -198,7 +210,8 @@ def _sides(block: Block) -> tuple[Vectors, Vectors]:
 def _scaled(points: Vectors, scales: tuple[float, ...] | None) -> Any:
     array = points.array
     if isinstance(array, np.ndarray) or sparse.issparse(array):
-        array = array.astype(np.float64, copy=False)  # products in double, always
+        # Products in double, unless someone who asks for single also checks the answer.
+        array = array.astype(np.float32 if points.single else np.float64, copy=False)
     if scales is None:
         return array
     if sparse.issparse(array):
@@ -255,15 +268,18 @@ def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Mov
     def prepare(p: Points) -> Moved:
         assert isinstance(p, Vectors)
         unmoved = origin is None or origin is ZERO
-        array = _scaled(p if unmoved else Vectors(p.array - origin), scales)
+        array = _scaled(Vectors(p.array if unmoved else p.array - origin), scales)
         squares = _squares(array)
         if not isinstance(array, np.ndarray):
             return Moved(array, squares)
+        if p.single:
+            array, squares = array.astype(np.float32), squares.astype(np.float32)
         if origin is ZERO:
             from mercer.kernels.nonzeros import Nonzeros
 
             return Moved(array, squares, nonzeros=Nonzeros.of(array))
-        return widened(np.column_stack([array, np.ones(len(array)), squares]))
+        ones = np.ones(len(array), array.dtype)
+        return widened(np.column_stack([array, ones, squares]))
 
     if origin is None or origin is not points.origin:
         return prepare(points)
@@ -283,9 +299,12 @@ def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[Moved,
 
 def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
     left, _ = _sides(block)
-    if not left.is_sparse and left.width <= FEW_DIMENSIONS:
+    few = not left.is_sparse and left.width <= FEW_DIMENSIONS
+    if few and block.dtype == np.float64:
         return _direct(block, scales)
     A, B = _near_origin(block, scales)
+    if few:
+        return sum_over_dimensions(block, A.array, B.array, lambda i, u: np.square(u, out=u))
     return _mended(block, _expanded(block, A, B), A, B, scales)
 
 
@@ -296,7 +315,8 @@ def _expanded(block: Block, A: Moved, B: Moved) -> Any:
 
         return squared(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
     if A.wide is not None and B.wide is not None:
-        left = np.column_stack([A.array * -2.0, A.squares, np.ones(len(A))])
+        ones = np.ones(len(A), A.array.dtype)
+        left = np.column_stack([A.array * A.array.dtype.type(-2.0), A.squares, ones])
         return _product(block, left, B.wide)
     D = _product(block, A.array, B.array)
     D *= -2.0
@@ -322,7 +342,9 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
     xp = block.xp
     if A.nonzeros is not None and A.nonzeros.exact and B.nonzeros.exact:
         return D
-    spoiled = CANCELLATION * (xp.max(A.squares) + xp.max(B.squares))
+    single = block.dtype == np.float32
+    share = CANCELLATION_IN_SINGLE if single else CANCELLATION
+    spoiled = share * (xp.max(A.squares) + xp.max(B.squares))
     if xp.min(D) >= spoiled:
         return D
     near = D < spoiled
@@ -332,15 +354,19 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
     if sparse.issparse(A.array):
         return _mended_sparse(D, near, A, B)
     if isinstance(D, np.ndarray) and count * MANY <= D.size:
-        X, Z = rows(block)
+        # Single precision has its digits only near the origin, where scales are done with too.
+        X, Z = (A.array, B.array) if single else rows(block)
         i, j = np.divmod(np.flatnonzero(near), D.shape[1])  # much faster than in two dimensions
         for part in range(0, count, D.shape[0]):  # a few at a time: each takes a row of memory
             some = slice(part, part + D.shape[0])
             difference = X[i[some]] - Z[j[some]]
-            if scales is not None:
+            if scales is not None and not single:
                 difference /= np.asarray(scales)
             D[i[some], j[some]] = _squares(difference)
         return D
+    if single:
+        direct = sum_over_dimensions(block, A.array, B.array, lambda i, u: np.square(u, out=u))
+        return np.where(near, direct, D)
     return xp.where(near, _direct(block, scales), D)
 
 

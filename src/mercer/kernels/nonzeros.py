@@ -18,13 +18,15 @@ __all__ = ["Nonzeros", "squared"]
 
 
 class Nonzeros:
-    """Rows twice: their nonzeros one after the other, and all entries turned, from `first` on.
+    """Rows twice: −2 times their nonzeros, one after the other, and all entries turned.
+
+    Of the turned entries, those of these rows begin at `first`.
 
     Examples
     --------
     >>> rows = Nonzeros.of(np.array([[0.0, 2.0], [1.0, 0.0]]))
     >>> rows.values, rows.turned.shape
-    (array([2., 1.]), (2, 2))
+    (array([-4., -2.]), (2, 2))
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class Nonzeros:
         starts, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
         whole = np.all(rows.data == np.rint(rows.data)) and np.abs(rows.data).max(initial=0) < 1e6
         turned = np.ascontiguousarray(array.T)
-        return cls(starts, columns, rows.data, turned, exact=bool(whole))
+        return cls(starts, columns, -2 * rows.data, turned, exact=bool(whole))
 
     def take(self, rows: Any) -> Nonzeros:
         """Return some of the rows; a slice shares its memory."""
@@ -95,15 +97,15 @@ def _squared(starts, columns, values, a, turned, first, b, out):
             row[k] = a[i] + b[k]
         p, end = starts[i], starts[i + 1]
         while p + 3 < end:  # four at a time: the row is then read and written less often
-            v0, z0 = -2.0 * values[p], turned[columns[p]][first:last]
-            v1, z1 = -2.0 * values[p + 1], turned[columns[p + 1]][first:last]
-            v2, z2 = -2.0 * values[p + 2], turned[columns[p + 2]][first:last]
-            v3, z3 = -2.0 * values[p + 3], turned[columns[p + 3]][first:last]
+            v0, z0 = values[p], turned[columns[p]][first:last]
+            v1, z1 = values[p + 1], turned[columns[p + 1]][first:last]
+            v2, z2 = values[p + 2], turned[columns[p + 2]][first:last]
+            v3, z3 = values[p + 3], turned[columns[p + 3]][first:last]
             for k in range(width):
                 row[k] += v0 * z0[k] + v1 * z1[k] + v2 * z2[k] + v3 * z3[k]
             p += 4
         while p < end:
-            v, z = -2.0 * values[p], turned[columns[p]][first:last]
+            v, z = values[p], turned[columns[p]][first:last]
             for k in range(width):
                 row[k] += v * z[k]
             p += 1

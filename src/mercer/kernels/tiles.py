@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["TILE", "cores", "fill", "in_threads", "spans"]
 
 TILE = 384  # small enough for a processor's cache, large enough to hide the cost of the calls
+SINGLE_TILE = 512  # the same number of bytes, in single precision
+# Tiles that are not stored may be larger and need not be square: so many entries, so wide at most.
+AREA = 768 * 768
+WIDTH = 768
 SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
 # Rows with at most this share of nonzeros are compared over those, if they are many and wide.
 MOSTLY_ZERO = 0.25
@@ -47,8 +51,8 @@ def fill(
     """Return the Gram matrix of admitted points, tile by tile, in `out` if given.
 
     Its type is that of the points, if they have one, unless `dtype` says otherwise; arithmetic
-    inside a tile is always in double precision. With `half`, what is below the diagonal of a
-    symmetric matrix may be left undefined, its memory never touched.
+    inside a tile is in double precision, except for points that ask for single. With `half`, what
+    is below the diagonal of a symmetric matrix may be left undefined, its memory never touched.
     """
     if not on_numpy(A):
         return _fill_elsewhere(kernel, A, B)
@@ -59,7 +63,7 @@ def fill(
     def one(place: tuple[slice, slice]) -> None:
         i, j = place
         with tile(kernel, A[i], B[j], i.start, j.start, symmetric and i == j) as T:
-            if K.dtype == np.float32:
+            if K.dtype == np.float32 and T.dtype != np.float32:
                 T = _single(kernel, T, i.start, j.start)
             K[i, j] = T
             if symmetric and i != j and not half:
@@ -104,14 +108,13 @@ def tile(
     kernel that evaluates another kernel meanwhile gets memory of its own.
     """
     free = _thread.__dict__.setdefault("free", [])
-    scratch = free.pop() if free else Scratch(TILE * TILE)
+    scratch = free.pop() if free else Scratch(AREA)
     with quiet():
         T = kernel.evaluate(Block(left, right, symmetric, scratch))
         if not np.isfinite(np.sum(T)):
             _refuse(kernel, T, i, j)
     if symmetric:
-        lower = np.tril_indices(len(T), -1)
-        T[lower] = T.T[lower]
+        np.copyto(T, T.T.copy(), where=_below(len(T)))
     yield T
     scratch.reset()
     free.append(scratch)
@@ -128,10 +131,10 @@ def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, 
         return A, right
     if A.is_sparse and right.origin is not ZERO:
         return A, right
-    return settle(kernel, A, right.origin), right
+    return settle(kernel, A, right.origin, right.single), right
 
 
-def settle(kernel: Kernel, points: Points, origin: Any = None) -> Points:
+def settle(kernel: Kernel, points: Points, origin: Any = None, single: bool = False) -> Points:
     """Return points seen from an origin, by default a good one, with their encodings made.
 
     Points that have an origin already are returned as they are, so that those which are compared
@@ -144,9 +147,9 @@ def settle(kernel: Kernel, points: Points, origin: Any = None) -> Points:
     if origin is None:
         return points
     with quiet():
-        if origin is not points.origin:
+        if origin is not points.origin or single:
             dense = Vectors(points.array.toarray(), points.names) if points.is_sparse else points
-            points = dense.around(origin)
+            points = dense.around(origin, single)
         kernel.encode(points)
     return points
 
@@ -167,20 +170,37 @@ def _origin(points: Vectors) -> Any:
 
 
 def spans(count: int, size: int) -> list[slice]:
-    """Cut ``range(count)`` into slices of `size`."""
-    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+    """Cut ``range(count)`` into slices of at most `size`, as equal as they can be."""
+    parts = max(-(-count // size), 1)
+    step = max(-(-count // parts), 1)
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def tile_size(*sides: Points) -> int:
     """Return the side of a tile for these points."""
-    has_sparse = any(isinstance(p, Vectors) and p.is_sparse for p in sides)
-    return SPARSE_TILE if has_sparse else TILE
+    vectors = [p for p in sides if isinstance(p, Vectors)]
+    if any(p.is_sparse for p in vectors):
+        return SPARSE_TILE
+    return SINGLE_TILE if any(p.single for p in vectors) else TILE
+
+
+def stripe_size(A: Points, B: Points) -> tuple[int, int]:
+    """Return height and width of tiles that are used up where they are made.
+
+    Few columns make high tiles, so that there are not many more of them.
+    """
+    if tile_size(A, B) == SPARSE_TILE:
+        return SPARSE_TILE, SPARSE_TILE
+    width = min(len(B), WIDTH)
+    return max(min(AREA // width, len(A) // 8), AREA // WIDTH), width
 
 
 def working_bytes(kernel: Kernel, points: Points) -> int:
     """Return the memory that evaluating tiles of these items takes, on all threads."""
     threads = cores() if kernel.threads else 1
-    return 8 * threads * min(len(points), tile_size(points)) ** 2 * kernel.workspace()
+    side = min(len(points), tile_size(points)) ** 2
+    area = side if tile_size(points) == SPARSE_TILE else min(len(points) ** 2, AREA)
+    return 8 * threads * max(side, area) * kernel.workspace()
 
 
 def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
@@ -248,6 +268,12 @@ one_blas_thread = OneBlasThread()
 _thread = threading.local()
 
 
+@lru_cache(maxsize=8)
+def _below(order: int) -> np.ndarray:
+    """Return the mask of the entries below a diagonal."""
+    return np.tri(order, k=-1, dtype=bool)
+
+
 @cache
 def _blas() -> Any:
     from threadpoolctl import ThreadpoolController
@@ -291,7 +317,7 @@ def _dtype(A: Points, B: Points) -> np.dtype:
 def _single(kernel: Kernel, tile: np.ndarray, row: int, column: int) -> np.ndarray:
     """Return finite similarities in single precision, refusing those that it cannot hold."""
     with quiet():
-        single = tile.astype(np.float32)
+        single = tile.astype(np.float32, copy=False)
         if not np.isfinite(np.sum(single, dtype=np.float64)):
             _refuse(kernel, single, row, column)
     return single

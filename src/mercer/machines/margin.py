@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors
 from mercer.errors import DomainError, ValidityError
-from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of
+from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
 from mercer.kernels import Kernel
 from mercer.kernels.parameters import positive
-from mercer.kernels.tiles import fill, in_threads, settle, working_bytes
+from mercer.kernels.tiles import fill, in_threads, one_blas_thread, settle, working_bytes
 from mercer.machines.machine import number
 from mercer.machines.scores import Scorer
 from mercer.plans import Plan, Size
@@ -46,6 +46,8 @@ __all__ = [
 
 # Single precision serves while its rounding changes slopes by less than this share of tol.
 ROUNDING = 0.5
+WORTHWHILE = 2000  # items from which on it is worth its check
+CHECKED = 256  # items whose slopes are computed again in double precision
 SINGLE_FROM = 1e-5  # ... which a smaller tol would hardly allow
 HARD = 1e-6  # largest violation of a hard margin, whose formulas hold only at the optimum
 
@@ -69,7 +71,7 @@ class Solved:
 
     optima: list[Optimum]
     plan: MarginPlan
-    points: Points  # settled, in the order of the programs
+    points: Points  # in the order of the programs
     transfer: Callable[[np.ndarray], np.ndarray] | None  # coefficients for plain similarities
 
 
@@ -96,16 +98,21 @@ class Margin(Scorer):
         tol = positive(self, "tol", self.tol)
         tol = min(tol, HARD) if hard else tol
         steps = limit_of(self.max_iter)
-        points = settle(kernel, points)
-        single = not hard and tol >= SINGLE_FROM
         repair = self._require_valid(kernel, self.indefinite)
+        single = self._may_be_single(points, hard or repair)
         while True:
-            plan = self._plan(kernel, points, len(programs), single and not repair, repair)
-            source, carry = self._assemble(kernel, points, plan, weights, repair)
-            dtype = np.float32 if plan.precision == "mixed" else np.float64
+            plan = self._plan(kernel, points, len(programs), single, repair)
+            single = plan.precision == "mixed"
+            dtype = np.float32 if single else np.float64
+            settled = settle(kernel, points, single=single)
+            source, carry = self._assemble(kernel, settled, plan, weights, repair)
             effort = Effort(tol, steps, plan.working, plan.kept, dtype)
-            optima = _run(source, programs, effort)
-            if max(found.rounding for found in optima) <= ROUNDING * tol:
+            with one_blas_thread:
+                optima = _run(source, programs, effort)
+            if single:
+                off = rounding(kernel, points, programs, optima)
+                optima = [replace(found, rounding=off) for found in optima]
+            if not single or off <= ROUNDING * tol:
                 return Solved(optima, plan, points, carry)
             single = False  # go on from here, in double precision
             programs = [
@@ -113,12 +120,17 @@ class Margin(Scorer):
                 for p, found in zip(programs, optima, strict=True)
             ]
 
+    def _may_be_single(self, points: Points, exacting: bool) -> bool:
+        """Tell whether single precision can serve for similarities, and is worth a check."""
+        rough = positive(self, "tol", self.tol) >= SINGLE_FROM and not exacting
+        return rough and len(points) >= WORTHWHILE
+
     def _dry_run(self, X: Any, problems: int, hard: bool = False) -> MarginPlan:
         """Return the plan for these items, without the work."""
         points = self._admit(X)
         kernel = self._resolve(points)
         repair = self._require_valid(kernel, self.indefinite)
-        single = positive(self, "tol", self.tol) >= SINGLE_FROM and not hard and not repair
+        single = self._may_be_single(points, hard or repair)
         return self._plan(kernel, points, problems, single, repair)
 
     def _plan(
@@ -206,8 +218,32 @@ def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.nda
         expansion, kept = solved.transfer(coefficients), np.arange(len(order))
     if len(kept) == 0:  # a function needs a point to stand on: the first, times zero
         kept = np.array([0])
-    function = Function(kernel, solved.points[kept], expansion[kept])
+    function = Function(kernel, settle(kernel, solved.points[kept]), expansion[kept])
     return Kept(function, order[used].astype(np.int32), _things(solved.points[used]))
+
+
+def rounding(
+    kernel: Kernel, points: Points, programs: list[Program], optima: list[Optimum]
+) -> float:
+    """Return the largest difference of slopes from those in double precision, on a sample."""
+    n = len(points)
+    C = np.zeros((n, len(programs)))
+    for column, (program, found) in enumerate(zip(programs, optima, strict=True)):
+        C[program.items, column] = found.coefficients.reshape(-1, len(program.items)).sum(axis=0)
+    used = np.flatnonzero(C.any(axis=1))
+    sample = np.unique(np.linspace(0, n - 1, CHECKED).astype(int))
+    exact = np.zeros((len(sample), len(programs)))
+    if len(used):
+        exact = product(kernel, points[sample], points[used], C[used])
+    largest = 0.0
+    for column, (program, found) in enumerate(zip(programs, optima, strict=True)):
+        place = np.full(n, -1)
+        place[program.items] = np.arange(len(program.items))
+        here = place[sample] >= 0
+        where = place[sample[here]]
+        values = program.problem.target[where] - found.slopes[where]
+        largest = max(largest, float(np.abs(values - exact[here, column]).max(initial=0.0)))
+    return largest
 
 
 def limit_of(max_iter: Any) -> int:
@@ -241,7 +277,8 @@ def _run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimu
             part = source.part(program.items)  # type: ignore[attr-defined]
         optima[job] = maximize(part, program.problem, effort)
 
-    in_threads(one, range(len(programs)), threads=isinstance(source, Stored))
+    largest_first = sorted(range(len(programs)), key=lambda job: -len(programs[job].items))
+    in_threads(one, largest_first, threads=isinstance(source, Stored))
     return optima
 
 

@@ -91,7 +91,8 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
         stored = False
         why = "rows are cheap to compute again" if whole <= spare else "it does not fit"
         reasons.append(f"rows as they are needed, not the whole Gram matrix: {why}")
-        kept = min(n, int(min(KEPT, spare / 4) / (bytes_each * n)))
+        if not cheap:
+            kept = min(n, int(min(KEPT, spare / 4) / (bytes_each * n)))
 
     def needed(count: int) -> int:
         if stored:
