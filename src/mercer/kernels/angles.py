@@ -12,7 +12,8 @@ from scipy import sparse
 from mercer.domains import Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import Block, dots, rows, squared_distances
+from mercer.kernels.block import Block, dots, rows
+from mercer.kernels.distances import squared_distances
 from mercer.kernels.dot import Linear, squared_norms
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.proof import Proof, derive, proved

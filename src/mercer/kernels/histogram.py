@@ -12,16 +12,8 @@ from scipy import sparse
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.bandwidths import resolved
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import (
-    Block,
-    cityblock,
-    dots,
-    norms,
-    outer,
-    rows,
-    squared_distances,
-    sum_over_dimensions,
-)
+from mercer.kernels.block import Block, dots, norms, outer, rows, sum_over_dimensions
+from mercer.kernels.distances import cityblock, squared_distances
 from mercer.kernels.dot import squared_norms
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved

@@ -12,7 +12,8 @@ from scipy import special
 from mercer.domains import to_numpy
 from mercer.kernels.bandwidths import Bandwidth
 from mercer.kernels.base import kernel
-from mercer.kernels.block import Block, squared_distances
+from mercer.kernels.block import Block
+from mercer.kernels.distances import squared_distances
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
 from mercer.kernels.stationary import Stationary, student

@@ -12,7 +12,8 @@ import numpy as np
 
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import Block, minkowski
+from mercer.kernels.block import Block
+from mercer.kernels.distances import minkowski
 from mercer.kernels.parameters import positive, sequence
 from mercer.kernels.proof import Proof, proved, refute
 

@@ -11,13 +11,8 @@ import numpy as np
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.bandwidths import Bandwidth, bandwidth, resolved
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import (
-    Block,
-    cityblock,
-    moved,
-    rows,
-    squared_distances,
-)
+from mercer.kernels.block import Block, rows
+from mercer.kernels.distances import cityblock, moved, squared_distances
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
 

@@ -30,7 +30,8 @@ __all__ = ["TILE", "cores", "fill", "in_threads", "spans"]
 TILE = 384  # small enough for a processor's cache, large enough to hide the cost of the calls
 SINGLE_TILE = 512  # the same number of bytes, in single precision
 # Tiles that are not stored may be larger and need not be square: so many entries, so wide at most.
-AREA = 768 * 768
+AREA = 768 * 512
+SINGLE_AREA = 768 * 768
 WIDTH = 768
 SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
 # Rows with at most this share of nonzeros are compared over those, if they are many and wide.
@@ -60,21 +61,21 @@ def fill(
     A, B = common_origin(kernel, A, B)
     K = _room(len(A), len(B), np.dtype(dtype or _dtype(A, B))) if out is None else out
 
-    def one(place: tuple[slice, slice]) -> None:
-        i, j = place
-        with tile(kernel, A[i], B[j], i.start, j.start, symmetric and i == j) as T:
+    size = tile_size(A, B)
+    rows = [(i, A[i]) for i in spans(len(A), size)]
+    columns = rows if symmetric else [(j, B[j]) for j in spans(len(B), size)]
+
+    def one(place: tuple[int, int]) -> None:
+        (i, left), (j, right) = rows[place[0]], columns[place[1]]
+        with tile(kernel, left, right, i.start, j.start, symmetric and i == j) as T:
             if K.dtype == np.float32 and T.dtype != np.float32:
                 T = _single(kernel, T, i.start, j.start)
             K[i, j] = T
             if symmetric and i != j and not half:
                 K[j, i] = T.T
 
-    size = tile_size(A, B)
     places = [
-        (i, j)
-        for i in spans(len(A), size)
-        for j in spans(len(B), size)
-        if not symmetric or i.start <= j.start
+        (p, q) for p in range(len(rows)) for q in range(len(columns)) if not symmetric or p <= q
     ]
     in_threads(one, places, kernel.threads)
     return K
@@ -108,7 +109,7 @@ def tile(
     kernel that evaluates another kernel meanwhile gets memory of its own.
     """
     free = _thread.__dict__.setdefault("free", [])
-    scratch = free.pop() if free else Scratch(AREA)
+    scratch = free.pop() if free else Scratch(8 * max(AREA, TILE**2))
     with quiet():
         T = kernel.evaluate(Block(left, right, symmetric, scratch))
         if not np.isfinite(np.sum(T)):
@@ -191,16 +192,21 @@ def stripe_size(A: Points, B: Points) -> tuple[int, int]:
     """
     if tile_size(A, B) == SPARSE_TILE:
         return SPARSE_TILE, SPARSE_TILE
+    area = SINGLE_AREA if tile_size(A, B) == SINGLE_TILE else AREA
     width = min(len(B), WIDTH)
-    return max(min(AREA // width, len(A) // 8), AREA // WIDTH), width
+    return max(min(area // width, len(A) // 8), area // WIDTH), width
 
 
-def working_bytes(kernel: Kernel, points: Points) -> int:
-    """Return the memory that evaluating tiles of these items takes, on all threads."""
+def working_bytes(kernel: Kernel, points: Points, products: bool = False) -> int:
+    """Return the memory that evaluating tiles of these items takes, on all threads.
+
+    Tiles of `products`, which are not stored, are larger.
+    """
     threads = cores() if kernel.threads else 1
-    side = min(len(points), tile_size(points)) ** 2
-    area = side if tile_size(points) == SPARSE_TILE else min(len(points) ** 2, AREA)
-    return 8 * threads * max(side, area) * kernel.workspace()
+    area = min(len(points), tile_size(points)) ** 2
+    if products and tile_size(points) != SPARSE_TILE:
+        area = max(area, min(len(points) ** 2, AREA))
+    return 8 * threads * area * kernel.workspace()
 
 
 def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:

@@ -73,6 +73,7 @@ class Solved:
     plan: MarginPlan
     points: Points  # in the order of the programs
     transfer: Callable[[np.ndarray], np.ndarray] | None  # coefficients for plain similarities
+    origin: Any = None  # from which the points were seen, if they are vectors
 
 
 class Margin(Scorer):
@@ -113,7 +114,8 @@ class Margin(Scorer):
                 off = rounding(kernel, points, programs, optima)
                 optima = [replace(found, rounding=off) for found in optima]
             if not single or off <= ROUNDING * tol:
-                return Solved(optima, plan, points, carry)
+                origin = getattr(settled, "origin", None)
+                return Solved(optima, plan, points, carry, origin)
             single = False  # go on from here, in double precision
             programs = [
                 replace(p, problem=replace(p.problem, start=found.coefficients))
@@ -141,7 +143,8 @@ class Margin(Scorer):
             items=len(points),
             row=points.bytes / len(points),
             features=None if finite is None else finite.count,
-            tiles=working_bytes(kernel, points) + (24 * len(points) ** 2 if repair else 0),
+            tiles=working_bytes(kernel, points, products=True)
+            + (24 * len(points) ** 2 if repair else 0),
         )
         cheap = isinstance(points, Vectors) and not repair
         return plan_margin(requested(self.follow), size, problems, cheap, single)
@@ -218,7 +221,8 @@ def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.nda
         expansion, kept = solved.transfer(coefficients), np.arange(len(order))
     if len(kept) == 0:  # a function needs a point to stand on: the first, times zero
         kept = np.array([0])
-    function = Function(kernel, settle(kernel, solved.points[kept]), expansion[kept])
+    points = settle(kernel, solved.points[kept], solved.origin)
+    function = Function(kernel, points, expansion[kept])
     return Kept(function, order[used].astype(np.int32), _things(solved.points[used]))
 
 

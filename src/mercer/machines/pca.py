@@ -213,7 +213,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             items=len(points),
             row=points.bytes / len(points),
             features=None if finite is None else finite.count,
-            tiles=working_bytes(kernel, points),
+            tiles=working_bytes(kernel, points, products=True),
         )
         return plan_spectrum(requested(self.follow), size, count, self.solver)
 

@@ -20,6 +20,9 @@ __all__ = ["LAWS"]
 # a few operations: some units of 1.2e-7.
 SINGLE = 2e-6
 
+# So that few items have many tiles.
+SMALL = {"TILE": 7, "SPARSE_TILE": 7, "AREA": 49, "WIDTH": 7}
+
 
 def single_precision(case: KernelCase) -> None:
     """Single-precision rows give a single-precision answer, equal to the double one of the same
@@ -67,7 +70,7 @@ def sparse_rows(case: KernelCase) -> None:
 
 def tiling(case: KernelCase) -> None:
     """However the matrix is cut into tiles, its entries are the same up to rounding."""
-    with patched(tiles, TILE=7, SPARSE_TILE=7):
+    with patched(tiles, **SMALL):
         K = case.resolved(case.items)
     case.agree(K, case.gram, "k(A) in small tiles and in large ones", case.items, case.items)
     identical(K, np.asarray(K).T, "k(A) in small tiles and its transpose")
@@ -78,7 +81,7 @@ def threads(case: KernelCase) -> None:
     coefficients = np.sin(np.arange(2.0 * len(case.gram))).reshape(-1, 2)
     answers = []
     for number in (1, 2):
-        with patched(tiles, TILE=7, SPARSE_TILE=7, cores=lambda number=number: number):
+        with patched(tiles, cores=lambda number=number: number, **SMALL):
             points = case.resolved.admit(case.items)
             K = np.asarray(case.resolved(case.items))
             answers.append((K, product(case.resolved, points, points, coefficients)))

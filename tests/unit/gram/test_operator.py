@@ -1,8 +1,5 @@
 """Gram operators: the stored matrix and the one that never exists agree, the latter is small."""
 
-import gc
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,24 +18,13 @@ from mercer.kernels import (
     tiles,
 )
 from mercer.kernels.tiles import TILE
+from tests.measure import peak
 
 TOLERANCE = {"rtol": 1e-11, "atol": 1e-11}
 
 
 def rows(n, d=6, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
-
-
-def peak(work):
-    gc.collect()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        work()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("n", [1, 10, TILE, TILE + 1, 2 * TILE + 9])
@@ -93,7 +79,7 @@ def test_a_product_never_builds_the_matrix(monkeypatch):
     w = np.ones(4000)
     product(k, A[:400], B[:400], w[:400])  # scratch memory and imports
     matrix = 8 * 3000 * 4000
-    assert peak(lambda: product(k, A, B, w)) < matrix / 10
+    assert peak(lambda: product(k, A, B, w)) < matrix / 5  # scratch of each thread: 3 MB a tile
 
 
 def test_a_product_takes_as_much_memory_for_twice_the_columns(monkeypatch):
@@ -103,8 +89,8 @@ def test_a_product_takes_as_much_memory_for_twice_the_columns(monkeypatch):
     product(k, A, B[:400], w[:400])
     small = peak(lambda: product(k, A, B[:3000], w[:3000]))
     large = peak(lambda: product(k, A, B, w))
-    # The columns seen from their mean, and a tile or two; the matrix would take 19 MB more.
-    assert large < small + 8 * 800 * 3000 / 4
+    # The columns seen from their mean, and some tiles of 3 MB; the matrix would take 19 MB more.
+    assert large < small + 8 * 800 * 3000 / 2
 
 
 def test_a_diagonal_never_builds_the_matrix():

@@ -1,8 +1,5 @@
 """Plans for components, logistic regression and networks: routes, refusals, predicted bytes."""
 
-import gc
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -13,6 +10,7 @@ from mercer.machines.network import RBFNetwork
 from mercer.machines.pca import KernelPCA
 from mercer.plans import Plan, Size
 from mercer.plans.products import plan_network, plan_newton, plan_spectrum, requested
+from tests.measure import peak
 
 LOW, HIGH = 0.9, 1.8
 
@@ -26,19 +24,6 @@ def rows(n, d=6, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
-def peak(work):
-    """Return the most bytes that were allocated at once while `work` ran."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        work()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
-
-
 MACHINES = {
     "logistic, preconditioned": (KernelLogistic(Gaussian(2.0), 1e-5), 1000, 6),
     "logistic, features": (KernelLogistic(Polynomial(2, 1.0), 1e-6), 5000, 20),
@@ -47,7 +32,7 @@ MACHINES = {
     "all components": (KernelPCA(Gaussian(2.0)), 800, 6),
     "all components of features": (KernelPCA(Polynomial(2, 1.0)), 4000, 16),
     "unstored": (
-        KernelPCA(Gaussian(2.0), 10, random_state=0, follow=Plan(memory=17_000_000)), 1500, 6,
+        KernelPCA(Gaussian(2.0), 10, random_state=0, follow=Plan(memory=45_000_000)), 3000, 6,
     ),
     "interpolation": (RBFNetwork(Gaussian(0.3)), 1500, 6),
     "least squares": (RBFNetwork(Gaussian(2.0), penalty=0.1), 800, 6),

@@ -5,7 +5,9 @@ from functools import cache
 import matplotlib.image
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
+from mercer import SVC
 from mercer.errors import DomainError
 from mercer.plots.figures import FIGURES, find, svm, tutorial
 
@@ -18,6 +20,8 @@ SEEDS = {
     "lecture-ridge",
     "svm-perceptron",
     "svm-margin",
+    "svm-hard-margin",
+    "svm-soft-margin",
     "svm-quadratic-map",
     "svm-regions",
 }
@@ -99,6 +103,53 @@ def test_every_perceptron_of_the_margin_figure_separates_the_classes(margin):
 def test_the_perceptron_of_the_steps_arrives():
     X, y = svm.apart(seed=26)
     assert svm._perceptron(X + 2.5, y, rule="batch").converged_
+
+
+def test_the_hard_margin_is_the_same_line_without_the_other_items():
+    left, right = drawn("svm-hard-margin").axes
+    assert len(left.lines) == len(right.lines) == 3
+    for whole, few in zip(left.lines, right.lines, strict=True):
+        np.testing.assert_allclose(whole.get_ydata(), few.get_ydata(), atol=1e-5)
+
+
+def test_the_hard_margin_has_its_support_vectors_on_its_edges_and_nothing_inside():
+    X, y = svm.wide_apart()
+    machine = SVC("linear", C=np.inf).fit(X, y)
+    distances = np.abs(machine.decision_function(X)) * machine.margin_
+    np.testing.assert_allclose(distances[machine.support_], machine.margin_, rtol=1e-5)
+    assert len(machine.support_) == 3
+    assert np.delete(distances, machine.support_).min() > 1.01 * machine.margin_
+
+
+def test_no_line_separates_the_classes_of_the_soft_margin():
+    X, y = svm.overlapping()
+    n, signed = len(y), np.column_stack([X, np.ones(len(y))]) * y[:, None]
+    assert linprog(np.zeros(3), -signed, -np.ones(n), bounds=[(None, None)] * 3).status == 2
+
+
+def test_a_larger_price_of_slack_makes_the_margin_narrower():
+    titles = [ax.get_title().split("\n")[1] for ax in drawn("svm-soft-margin").axes]
+    margins = [float(title.split(",")[0].split()[-1]) for title in titles]
+    slacks = [float(title.split()[-1]) for title in titles]
+    assert margins == sorted(margins, reverse=True) and margins[0] > 2 * margins[-1]
+    assert slacks == sorted(slacks, reverse=True) and slacks[-1] > 0
+
+
+def test_slack_is_drawn_to_the_item_s_own_edge():
+    X, y = svm.overlapping()
+    for ax, C in zip(drawn("svm-soft-margin").axes, svm.PRICES, strict=True):
+        machine = SVC("linear", C=C).fit(X, y)
+        ends = np.array([line.get_xydata() for line in ax.lines[3:]])
+        assert 0 < len(ends) <= len(machine.support_)
+        scores = machine.decision_function(ends[:, 1])
+        np.testing.assert_allclose(np.abs(scores), 1.0, atol=1e-6)
+
+
+def test_every_support_vector_of_the_regions_has_a_ring():
+    for ax in drawn("svm-regions").axes:
+        count = int(ax.get_title().split()[-3])
+        rings = [c for c in ax.collections if len(c.get_facecolor()) == 0 and len(c.get_offsets())]
+        assert max(len(ring.get_offsets()) for ring in rings) == count
 
 
 def test_figure_7_learns_by_heart_and_figure_8_does_not():

@@ -1,0 +1,215 @@
+"""Distances: squared, city-block and others, of all pairs of a block, accurate and shared."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial import distance
+
+from mercer.domains import ZERO, Points, Vectors
+from mercer.kernels.block import (
+    Block,
+    multiply,
+    rows,
+    scaled,
+    sides,
+    squares,
+    sum_over_dimensions,
+)
+
+__all__ = ["cityblock", "minkowski", "moved", "squared_distances"]
+
+# Below this many dimensions, adding up squared differences is cheaper than a matrix product.
+FEW_DIMENSIONS = 4
+# Squared distances smaller than this share of the squared norms have lost more than five digits
+# in |x|² + |z|² − 2xᵀz, and are computed again from the differences.
+CANCELLATION = 1e-5
+CANCELLATION_IN_SINGLE = 1e-3
+# If more than one entry in this many is spoiled, all of the block is computed from differences.
+MANY = 16
+
+
+def squared_distances(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+    """Return all |x − z|² of a block, each to nearly full relative accuracy."""
+    return block.share(("squared", scales), lambda: _squared(block, scales))
+
+
+def cityblock(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+    """Return all Σ|xᵢ − zᵢ| of a block."""
+    return block.share(("cityblock", scales), lambda: _cityblock(block, scales))
+
+
+def minkowski(block: Block, order: float, weights: tuple[float, ...] | None) -> Any:
+    """Return all Σ wᵢ|xᵢ − zᵢ|^r of a block (the power sum, without its root)."""
+    if weights is None and order in (1.0, 2.0):
+        return cityblock(block) if order == 1.0 else squared_distances(block)
+
+    def compute() -> Any:
+        xp, (A, B) = block.xp, rows(block)
+        w = weights or (1.0,) * int(A.shape[1])
+        return sum_over_dimensions(block, A, B, lambda i, u: w[i] * xp.abs(u) ** order)
+
+    return block.share(("minkowski", order, weights), compute)
+
+
+class Moved(Points):
+    """Vectors in working precision, scaled, seen from their origin, with their squared lengths.
+
+    `wide` has both in one array: (x, 1, |x|²). Rows that are mostly zero have their `nonzeros`
+    instead.
+    """
+
+    def __init__(self, array: Any, squares: Any, wide: Any = None, nonzeros: Any = None) -> None:
+        super().__init__()
+        self.array = array
+        self.squares = squares
+        self.wide = wide
+        self.nonzeros = nonzeros
+
+    def __len__(self) -> int:
+        return int(self.array.shape[0])
+
+    @cached_property
+    def opposite(self) -> np.ndarray:
+        """(−2x, |x|², 1), whose product with the other side's `wide` is |x − z|²."""
+        ones = np.ones(len(self), self.array.dtype)
+        return np.column_stack([self.array * self.array.dtype.type(-2.0), self.squares, ones])
+
+    def take(self, rows: Any) -> Moved:
+        if self.wide is not None:
+            return widened(self.wide[rows])
+        some = None if self.nonzeros is None else self.nonzeros.take(rows)
+        return Moved(self.array[rows], self.squares[rows], nonzeros=some)
+
+
+def widened(wide: np.ndarray) -> Moved:
+    """Return moved points whose vectors and lengths are parts of one array."""
+    return Moved(wide[:, :-2], wide[:, -1], wide)
+
+
+def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Moved:
+    """Return points prepared for distances; made once for all tiles if they have an origin."""
+
+    def prepare(p: Points) -> Moved:
+        assert isinstance(p, Vectors)
+        unmoved = origin is None or origin is ZERO
+        array = scaled(Vectors(p.array if unmoved else p.array - origin), scales)
+        lengths = squares(array)
+        if not isinstance(array, np.ndarray):
+            return Moved(array, lengths)
+        if p.single:
+            array, lengths = array.astype(np.float32), lengths.astype(np.float32)
+        if origin is ZERO:
+            from mercer.kernels.nonzeros import Nonzeros
+
+            return Moved(array, lengths, nonzeros=Nonzeros.of(array))
+        ones = np.ones(len(array), array.dtype)
+        return widened(np.column_stack([array, ones, lengths]))
+
+    if origin is None or origin is not points.origin:
+        return prepare(points)
+    prepared = points.view(("moved", scales), prepare)
+    assert isinstance(prepared, Moved)
+    return prepared
+
+
+def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[Moved, Moved]:
+    """Return both sides seen from one origin, and only then scaled: that loses no digits."""
+    left, right = sides(block)
+    origin = left.origin if left.origin is right.origin else None
+    if origin is None and not left.is_sparse:
+        origin = block.xp.mean(right.array, axis=0)
+    return moved(left, scales, origin), moved(right, scales, origin)
+
+
+def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
+    left, _ = sides(block)
+    few = not left.is_sparse and left.width <= FEW_DIMENSIONS
+    if few and block.dtype == np.float64:
+        return _direct(block, scales)
+    A, B = _near_origin(block, scales)
+    if few:
+        return sum_over_dimensions(block, A.array, B.array, lambda i, u: np.square(u, out=u))
+    return _mended(block, _expanded(block, A, B), A, B, scales)
+
+
+def _expanded(block: Block, A: Moved, B: Moved) -> Any:
+    """Return |x|² + |z|² − 2xᵀz (6.24), with NumPy as one product of widened vectors."""
+    if A.nonzeros is not None and B.nonzeros is not None:
+        from mercer.kernels.nonzeros import squared
+
+        return squared(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
+    if A.wide is not None and B.wide is not None:
+        return multiply(block, A.opposite, B.wide)
+    D = multiply(block, A.array, B.array)
+    D *= -2.0
+    D += A.squares[:, None]
+    D += B.squares[None, :]
+    return D
+
+
+def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
+    """Add up the squared differences themselves: slower, but nothing cancels."""
+
+    def term(i: int, difference: Any) -> Any:
+        if scales is not None:
+            difference /= scales[i]
+        difference *= difference
+        return difference
+
+    return sum_over_dimensions(block, *rows(block), term)
+
+
+def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] | None) -> Any:
+    """Compute the entries that cancellation has spoiled again, from the original differences."""
+    xp = block.xp
+    if A.nonzeros is not None and A.nonzeros.exact and B.nonzeros.exact:
+        return D
+    single = block.dtype == np.float32
+    share = CANCELLATION_IN_SINGLE if single else CANCELLATION
+    spoiled = share * (xp.max(A.squares) + xp.max(B.squares))
+    if xp.min(D) >= spoiled:
+        return D
+    near = D < spoiled
+    count = int(xp.count_nonzero(near))
+    if count == 0:
+        return D
+    if sparse.issparse(A.array):
+        return _mended_sparse(D, near, A, B)
+    if isinstance(D, np.ndarray) and count * MANY <= D.size:
+        # Single precision has its digits only near the origin, where scales are done with too.
+        X, Z = (A.array, B.array) if single else rows(block)
+        i, j = np.divmod(np.flatnonzero(near), D.shape[1])  # much faster than in two dimensions
+        for part in range(0, count, D.shape[0]):  # a few at a time: each takes a row of memory
+            some = slice(part, part + D.shape[0])
+            difference = X[i[some]] - Z[j[some]]
+            if scales is not None and not single:
+                difference /= np.asarray(scales)
+            D[i[some], j[some]] = squares(difference)
+        return D
+    if single:
+        direct = sum_over_dimensions(block, A.array, B.array, lambda i, u: np.square(u, out=u))
+        return np.where(near, direct, D)
+    return xp.where(near, _direct(block, scales), D)
+
+
+def _mended_sparse(D: np.ndarray, near: np.ndarray, A: Moved, B: Moved) -> np.ndarray:
+    i, j = np.nonzero(near)
+    for part in range(0, len(i), len(D)):
+        some = slice(part, part + len(D))
+        D[i[some], j[some]] = squares(A.array[i[some]] - B.array[j[some]])
+    return D
+
+
+def _cityblock(block: Block, scales: tuple[float, ...] | None) -> Any:
+    A, B = (side.array for side in _near_origin(block, scales))
+    if sparse.issparse(A):
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B))
+    if isinstance(A, np.ndarray):
+        return distance.cdist(A, B, "cityblock")
+    return sum_over_dimensions(block, A, B, lambda i, u: block.xp.abs(u))
