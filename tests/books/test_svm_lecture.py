@@ -347,7 +347,6 @@ def test_separability_xor_is_separable_after_a_quadratic_map():
     assert SVC(Polynomial(2, 1.0), C=np.inf).fit(X, y).score(X, y) == 1
 
 
-@pytest.mark.xfail(reason="ten million steps and a warning instead of an error", strict=True)
 def test_separability_xor_is_not_separable_without_a_map():
     X, y = xor()
     with pytest.raises(SolveError, match="not separable"):

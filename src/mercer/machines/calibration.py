@@ -77,7 +77,8 @@ def calibrate(
             train = np.flatnonzero(~held)
             some = None if weights is None else weights[train]
             part = points[train]
-            fold = machine._learn(machine._resolve(part, some), part, codes[train], some)
+            kernel = machine._resolve(part, some)
+            fold = machine._learn(kernel, part, codes[train], some, classes)
             scores[held] = _scores(fold, points[np.flatnonzero(held)])
     slopes, shifts = np.empty(len(rounds)), np.empty(len(rounds))
     for column, duel in enumerate(rounds):

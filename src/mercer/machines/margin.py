@@ -15,12 +15,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors
+from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
 from mercer.kernels import Kernel
 from mercer.kernels.parameters import positive
-from mercer.kernels.tiles import fill, in_threads, one_blas_thread, settle, working_bytes
+from mercer.kernels.tiles import (
+    diagonal,
+    fill,
+    in_threads,
+    one_blas_thread,
+    settle,
+    working_bytes,
+)
 from mercer.machines.machine import number
 from mercer.machines.scores import Scorer
 from mercer.plans import Plan, Size
@@ -46,6 +53,7 @@ __all__ = [
 
 # Single precision serves while its rounding changes slopes by less than this share of tol.
 ROUNDING = 0.5
+LARGEST = 1e5  # C·k(x, x)/tol beyond which it is not tried
 WORTHWHILE = 2000  # items from which on it is worth its check
 CHECKED = 256  # items whose slopes are computed again in double precision
 SINGLE_FROM = 1e-5  # ... which a smaller tol would hardly allow
@@ -101,22 +109,32 @@ class Margin(Scorer):
         steps = limit_of(self.max_iter)
         repair = self._require_valid(kernel, self.indefinite)
         single = self._may_be_single(points, hard or repair)
+        if single:  # large coefficients leave no digits for the slopes
+            bound = max(float(np.abs(p.problem.upper).max()) for p in programs)
+            height = float(np.max(np.abs(to_numpy(diagonal(kernel, points)))))
+            single = bound * height <= LARGEST * tol
+        before = [0] * len(programs)
         while True:
             plan = self._plan(kernel, points, len(programs), single, repair)
             single = plan.precision == "mixed"
             dtype = np.float32 if single else np.float64
             settled = settle(kernel, points, single=single)
             source, carry = self._assemble(kernel, settled, plan, weights, repair)
-            effort = Effort(tol, steps, plan.working, plan.kept, dtype)
+            effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
             with one_blas_thread:
                 optima = _run(source, programs, effort)
             if single:
                 off = rounding(kernel, points, programs, optima)
                 optima = [replace(found, rounding=off) for found in optima]
             if not single or off <= ROUNDING * tol:
+                optima = [
+                    replace(found, steps=found.steps + steps_before)
+                    for found, steps_before in zip(optima, before, strict=True)
+                ]
                 origin = getattr(settled, "origin", None)
                 return Solved(optima, plan, points, carry, origin)
             single = False  # go on from here, in double precision
+            before = [found.steps for found in optima]
             programs = [
                 replace(p, problem=replace(p.problem, start=found.coefficients))
                 for p, found in zip(programs, optima, strict=True)
@@ -223,7 +241,9 @@ def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.nda
         kept = np.array([0])
     points = settle(kernel, solved.points[kept], solved.origin)
     function = Function(kernel, points, expansion[kept])
-    return Kept(function, order[used].astype(np.int32), _things(solved.points[used]))
+    found = len(used) or isinstance(solved.points, Vectors)
+    vectors = _things(solved.points[used]) if found else []
+    return Kept(function, order[used].astype(np.int32), vectors)
 
 
 def rounding(

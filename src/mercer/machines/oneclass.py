@@ -85,22 +85,25 @@ class OneClassSVM(OutlierMixin, Margin):
         if weights is not None:  # items of weight zero are as good as absent
             order = np.flatnonzero(weights > 0)
         n = len(order)
-        bounds = np.ones(n) if weights is None else weights[order]
+        # Only shares of the weight matter, so that it is 1 on average while the program is solved.
+        scale = 1.0 if weights is None else float(weights[order].mean())
+        bounds = np.ones(n) if weights is None else weights[order] / scale
         start = poured(bounds, share(self.nu) * float(bounds.sum()))
         problem = Quadratic(np.zeros(n), np.zeros(n), bounds, start)
         some = None if weights is None else bounds
         solved = self._solve(kernel, points[order], [Program([(0, n)], problem)], some)
-        optimum = solved.optima[0].require_solved()
-        rho = lowest(optimum, bounds)
-        kept = keep(kernel, solved, order, optimum.coefficients)
+        optimum = solved.optima[0].named("", order)
+        optimum.require_solved()
+        rho, beta = scale * lowest(optimum, bounds), scale * optimum.coefficients
+        kept = keep(kernel, solved, order, beta)
 
         self._remember(X, points)
         kept.give(self)
         self.kernel_, self.plan_, self.solution_ = kernel, solved.plan, optimum
-        self.dual_coef_ = optimum.coefficients[optimum.coefficients != 0][None, :]
+        self.dual_coef_ = beta[beta != 0][None, :]
         self.intercept_, self.coef_, self.offset_ = np.array([-rho]), None, rho
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
-        self.n_iter_, self.squared_norm_ = optimum.steps, optimum.square
+        self.n_iter_, self.squared_norm_ = optimum.steps, scale**2 * optimum.square
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

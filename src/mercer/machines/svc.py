@@ -12,6 +12,7 @@ items inside the margin from above and the share of support vectors from below.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
-from mercer.errors import SolveError, ValidityError, suggestion
+from mercer.errors import ConvergenceWarning, ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.machines.calibration import METHODS, Calibration, calibrate
 from mercer.machines.margin import (
@@ -31,6 +32,7 @@ from mercer.machines.margin import (
     Solved,
     keep,
     poured,
+    price,
     share,
     upper_bounds,
 )
@@ -90,9 +92,7 @@ class Classifier(ClassifierMixin, Margin):
         weights = weigh_classes(self.class_weight, codes, classes, weights)
         require_weight(codes, classes, weights)
         kernel = self._resolve(points, weights)
-        learned = self._learn(kernel, points, codes, weights)
-        for optimum, duel in zip(learned.solved.optima, learned.rounds, strict=True):
-            optimum.named(duel.label(classes)).require_solved()
+        learned = self._learn(kernel, points, codes, weights, classes)
         calibration = None
         if self.probability:
             calibration = calibrate(self, learned, points, codes, classes, weights)
@@ -103,11 +103,16 @@ class Classifier(ClassifierMixin, Margin):
         self._show(learned)
         self._calibration: Calibration | None = calibration
         if self.warm_start:
-            self._last = [optimum.coefficients for optimum in learned.solved.optima]
+            self._last = self._memory(learned)
         return self
 
     def _learn(
-        self, kernel: Kernel, points: Points, codes: np.ndarray, weights: np.ndarray | None
+        self,
+        kernel: Kernel,
+        points: Points,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        classes: np.ndarray,
     ) -> Learned:
         """Sort the items by class, solve a program for each duel, and gather the coefficients."""
         order = np.argsort(codes, kind="stable")
@@ -122,6 +127,7 @@ class Classifier(ClassifierMixin, Margin):
         C = np.zeros((len(order), len(rounds)))
         intercept = np.zeros(len(rounds))
         for column, (duel, optimum) in enumerate(zip(rounds, solved.optima, strict=True)):
+            optimum.named(duel.label(classes), order[duel.items]).require_solved()
             beta, intercept[column] = self._read(duel, optimum)
             C[duel.items, column] = beta
         kept = keep(kernel, solved, order, C[:, 0] if len(rounds) == 1 else C)
@@ -143,6 +149,10 @@ class Classifier(ClassifierMixin, Margin):
     @property
     def _is_hard(self) -> bool:
         return False
+
+    def _memory(self, learned: Learned) -> Any:
+        """Return what a warm start needs."""
+        return None
 
     def _show(self, learned: Learned) -> None:
         """Set the attributes that scikit-learn's users know, and the margins."""
@@ -351,7 +361,10 @@ class SVC(Classifier):
 
     @property
     def _is_hard(self) -> bool:
-        return bool(np.isposinf(self.C))
+        return price(self.C) == np.inf
+
+    def _memory(self, learned: Learned) -> Any:
+        return float(self.C), [optimum.coefficients for optimum in learned.solved.optima]
 
     def _programs(
         self, rounds: list[Duel], weights: np.ndarray | None, count: int
@@ -370,7 +383,7 @@ class SVC(Classifier):
 
         Whatever the items are now, it is feasible, so that the answer does not depend on it.
         """
-        last = getattr(self, "_last", []) if self.warm_start else []
+        C, last = getattr(self, "_last", (1.0, [])) if self.warm_start else (1.0, [])
         if place >= len(last) or len(last[place]) != len(lower):
             return np.zeros(len(lower))
         beta = last[place]
@@ -378,7 +391,12 @@ class SVC(Classifier):
             return np.zeros(len(lower))
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(beta > 0, upper / beta, np.where(beta < 0, lower / beta, np.inf))
-        return np.clip(beta * min(1.0, float(room.min())), lower, upper)
+        factor, change = float(room.min()), float(self.C) / C
+        # Where some were at their bound, it moves; where none was, C had no influence.
+        factor = min(factor, change) if factor <= change * (1 + 1e-9) else min(factor, 1.0)
+        start = np.clip(beta * factor, lower, upper)
+        start = np.where(upper - start <= 1e-12 * upper, upper, start)
+        return np.where(start - lower <= -1e-12 * lower, lower, start)
 
     def _read(self, duel: Duel, optimum: Optimum) -> tuple[np.ndarray, float]:
         if not self._is_hard or optimum.status != "solved":
@@ -454,7 +472,8 @@ class NuSVC(Classifier):
         self, rounds: list[Duel], weights: np.ndarray | None, count: int
     ) -> list[Program]:
         nu = share(self.nu)
-        bounds = np.ones(count) if weights is None else weights
+        # Only shares of the weight matter, so that it may as well be 1 on average.
+        bounds = np.ones(count) if weights is None else weights / weights.mean()
         programs: list[Program] = []
         for duel in rounds:
             z, u = duel.signs, bounds[duel.items]
@@ -477,19 +496,19 @@ class NuSVC(Classifier):
 
     def _read(self, duel: Duel, optimum: Optimum) -> tuple[np.ndarray, float]:
         rho = self._rho(optimum)
+        if rho <= optimum.violation:
+            message = (
+                f"the margin of nu={self.nu} has no width: the classes overlap too much for so "
+                "few support vectors, and scores mean little; use a larger nu, or a richer kernel"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         return optimum.coefficients / rho, float(optimum.offsets.mean()) / rho
 
     def _rho(self, optimum: Optimum) -> float:
+        """Return ρ, no smaller than what can be told from zero."""
         first = optimum.coefficients[np.flatnonzero(optimum.coefficients)[0]]
         rho = float(np.sign(first) * (optimum.offsets[1] - optimum.offsets[0])) / 2
-        if optimum.status != "solved":
-            return rho if rho > 0 else 1.0
-        if not rho > 0:
-            raise SolveError(
-                f"the margin of nu={self.nu} has no width: the classes overlap too much for so "
-                "many support vectors; use a smaller nu, or a richer kernel"
-            )
-        return rho
+        return max(rho, optimum.violation, float(np.finfo(float).tiny))
 
     def _square(self, optimum: Optimum) -> float:
         return optimum.square / self._rho(optimum) ** 2

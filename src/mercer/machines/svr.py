@@ -91,7 +91,8 @@ class SVR(RegressorMixin, Margin):
         some = None if weights is None else weights[order]
         program = self._program(target[order], some)
         solved = self._solve(kernel, points[order], [program], some)
-        optimum = solved.optima[0].require_solved()
+        optimum = solved.optima[0].named("", order)
+        optimum.require_solved()
         n = len(order)
         beta = optimum.coefficients[:n] + optimum.coefficients[n:]
         kept = keep(kernel, solved, order, beta)

@@ -14,6 +14,7 @@ __all__ = ["MarginPlan", "plan_margin"]
 SMALL = 4096
 # Working sets: an eighth of the items, but not fewer or more than this.
 WORKING = (1024, 4096)
+FEWEST = 128  # ... unless memory is very small
 # Rows of free variables that are kept take no more than this, and no more than a quarter of what
 # is free. More was slower: memory that is touched for the first time costs more than arithmetic.
 KEPT = 256_000_000
@@ -31,12 +32,15 @@ class MarginPlan(Plan):
         Whether the whole Gram matrix is held in memory.
     working : int
         Number of variables in a working set.
+    largest : int
+        How many it may have where many variables are free.
     kept : int
         Number of Gram rows that are kept from round to round.
     """
 
     stored: bool = True
     working: int = SMALL
+    largest: int = SMALL
     kept: int = 0
 
     @property
@@ -97,12 +101,17 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
     def needed(count: int) -> int:
         if stored:
             return bytes_each * count**2 + size.tiles + _items(size, count, "dual", copies=2)
-        block = bytes_each * min(count, working) ** 2
+        block = bytes_each * min(count, largest) ** 2
         rows = bytes_each * count * min(kept, count)
         return block + rows + size.tiles + 200 * count + _items(size, count, route, copies=2)
 
+    largest = max(working, WORKING[1])
+    while memory is not None and needed(n) > memory and largest > FEWEST and not stored:
+        largest //= 2
+    working = min(working, largest)
     _require(needed, size, memory)
     return MarginPlan(
         route=route, solver="auto", precision="mixed" if single else "double", memory=memory,
-        bytes=needed(n), reasons=tuple(reasons), stored=stored, working=working, kept=kept,
+        bytes=needed(n), reasons=tuple(reasons), stored=stored, working=working, largest=largest,
+        kept=kept,
     )  # fmt: skip

@@ -27,7 +27,7 @@ import numpy as np
 
 from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 
-__all__ = ["Optimum", "Quadratic", "certify", "violation_of"]
+__all__ = ["Optimum", "Quadratic", "certify", "hard_gap", "violation_of"]
 
 Status = Literal["solved", "stalled", "unbounded", "invalid"]
 
@@ -95,6 +95,8 @@ class Optimum:
         The violation before every round.
     message : str
         What went wrong and what to try.
+    culprits : tuple of int, optional
+        Two items on which the kernel is not valid.
 
     Examples
     --------
@@ -115,17 +117,28 @@ class Optimum:
     history: tuple[float, ...] = ()
     message: str = ""
     rounding: float = 0.0
+    culprits: tuple[int, int] | None = None
     slopes: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
 
     @property
     def relative_gap(self) -> float:
         """The gap as a share of the primal objective."""
         primal = abs(self.objective + self.gap)
-        return self.gap / primal if primal > 0 else self.gap
+        return self.gap / primal if 0 < primal < np.inf else self.gap
 
-    def named(self, label: str) -> Optimum:
-        """Return this answer with a message that says which program it is about."""
-        return replace(self, message=label + self.message) if self.message else self
+    def named(self, label: str, places: np.ndarray) -> Optimum:
+        """Return this answer with a message that says which program and which items it is about.
+
+        `places` are those of the program's items among all.
+        """
+        if not self.message:
+            return self
+        message = label + self.message
+        if self.culprits is not None:
+            i, j = self.culprits
+            named = f"items {places[i]} and {places[j]}"
+            message = message.replace(f"items {i} and {j}", named)
+        return replace(self, message=message)
 
     def require_solved(self) -> Optimum:
         """Return this answer, raise `SolveError` if there is none, or warn if it is rough."""
@@ -134,7 +147,7 @@ class Optimum:
         if self.status == "invalid":
             raise ValidityError(self.message)
         if self.status == "stalled":
-            warnings.warn(self.message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(self.message, ConvergenceWarning, stacklevel=3)
         return self
 
 
@@ -189,3 +202,25 @@ def certify(
         gap += float(np.sum(missing))
         offsets.append(offset)
     return np.array(offsets), gap, violation_of(problem, beta, F)
+
+
+def hard_gap(problem: Quadratic, beta: np.ndarray, F: np.ndarray, offset: float) -> float:
+    """Return the gap of a hard margin, whose box is infinite.
+
+    With t = ±1, an item that lacks v of its margin of 1 has it once w is divided by 1 − v; that
+    is a feasible w, of which ½|w|² is compared with the dual objective.
+
+    Examples
+    --------
+    >>> z, none = np.array([1.0, -1.0]), np.zeros(2)
+    >>> problem = Quadratic(z, np.where(z < 0, -np.inf, 0), np.where(z > 0, np.inf, 0), none)
+    >>> hard_gap(problem, np.array([0.5, -0.5]), none, 0.0)
+    0.0
+    """
+    lacking = np.where(np.isinf(problem.upper), F - offset, 0.0)
+    lacking = np.maximum(lacking, np.where(np.isinf(problem.lower), offset - F, 0.0))
+    margin = 1 - max(float(lacking.max()), 0.0)
+    if margin <= 0:
+        return np.inf
+    square = float(beta @ (problem.target - F))
+    return max(square / (2 * margin**2) - (float(beta @ problem.target) - square / 2), 0.0)

@@ -1,7 +1,7 @@
 """Working sets: a large quadratic program, solved in rounds on the variables that matter.
 
-A round takes the variables that violate optimality most, and those that were free in the round
-before, computes their part of the Gram matrix and descends on it. Then the slopes of all variables
+A round takes the variables that violate optimality most and those that are free, computes their
+part of the Gram matrix and descends on it. Then the slopes of all variables
 follow, from the rows of those that moved. Variables that sit at a bound and want to stay there are
 never looked at, which is what other solvers call shrinking. Sets are large (thousands), because
 steps on a small matrix cost little and rows of the large one much (Joachims 1999; the sets of
@@ -19,7 +19,15 @@ from typing import Any
 import numpy as np
 
 from mercer.gram import Pieces, Rows, Stored
-from mercer.solvers.quadratic import Optimum, Quadratic, Status, certify, violation_of
+from mercer.solvers.free import Plane, settle_free
+from mercer.solvers.quadratic import (
+    Optimum,
+    Quadratic,
+    Status,
+    certify,
+    hard_gap,
+    violation_of,
+)
 
 __all__ = ["Effort", "maximize"]
 
@@ -33,8 +41,12 @@ BAND = 0.1
 # Rounds without progress, by this share of the objective, after which an iteration has stalled.
 PATIENCE = 5
 LITTLE = 1e-13
-# Steps of a round for each of its variables, after which it looks again at all of them.
-BURST = 200
+DUST = 1e-13  # share of the box that is rounding
+# Steps for each variable, but not fewer than SHORTEST, after which pairs are too slow and all free
+# variables are moved at once; and steps after which a round looks again at all variables.
+BURST = 10
+SHORTEST = 1000
+PATIENT = 500
 # Objectives of a hard margin beyond this multiple of 1/k(x, x) mean that there is none.
 UNSEPARATED = 1e10
 
@@ -49,8 +61,8 @@ class Effort:
         Largest violation of the Kuhn-Tucker conditions that is called solved.
     steps : int
         Largest number of steps, each of which moves two variables.
-    working : int
-        Number of variables in a working set.
+    working, largest : int
+        Number of variables in a working set, and how many it may have where many are free.
     kept : int
         Number of Gram rows to keep.
     dtype : float32 or float64
@@ -62,6 +74,7 @@ class Effort:
     tol: float = 1e-3
     steps: int = 10_000_000
     working: int = 4096
+    largest: int = 4096
     kept: int = 0
     dtype: type = np.float64
     rough: bool = False
@@ -87,9 +100,10 @@ class Slopes:
             return self.problem.target.copy()
         return self.problem.target - self.operator.combine(used, total[used])[self.items]
 
-    def move(self, where: np.ndarray, change: np.ndarray) -> None:
+    def move(self, where: np.ndarray, new: np.ndarray) -> None:
         """Change some of β, and let the slopes follow."""
-        self.beta[where] += change
+        change = new - self.beta[where]
+        self.beta[where] = new
         total = self._per_item(where, change)
         used = np.flatnonzero(total)
         free = (self.beta > self.problem.lower) & (self.beta < self.problem.upper)
@@ -100,9 +114,8 @@ class Slopes:
 
     def room(self, count: int, effort: Effort) -> np.ndarray:
         """Return memory for the matrix of a round, the same for all rounds."""
-        if self._room is None:
-            size = min(effort.working, len(self.beta))
-            self._room = np.empty(size**2, dtype=effort.dtype)
+        if self._room is None or len(self._room) < count**2:
+            self._room = np.empty(count**2, dtype=effort.dtype)
         return self._room[: count**2].reshape(count, count)
 
     @property
@@ -125,12 +138,13 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
     >>> maximize(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), problem, Effort()).coefficients
     array([ 0.5, -0.5])
     """
-    if not isinstance(operator, Stored) and operator.order >= COARSE and not problem.start.any():
+    many = not isinstance(operator, Stored) and operator.order >= COARSE
+    if many and not problem.start.any() and np.isfinite(problem.upper - problem.lower).all():
         problem = replace(problem, start=_from_coarse(operator, problem, effort))
     state = Slopes(operator, problem, effort)
     diagonal = operator.diagonal()[state.items]
     history: list[float] = []
-    steps, exact, before = 0, True, np.empty(0, dtype=np.intp)
+    steps, exact = 0, True
     best, idle = -np.inf, 0
     while True:
         violation = violation_of(problem, state.beta, state.F)
@@ -149,10 +163,11 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
             state.F, exact = state.afresh(), True
             continue
         stored = isinstance(operator, Stored)  # there is nothing to gain from leaving some out
-        chosen = _choose(problem, state, before, len(state.beta) if stored else effort.working)
-        limit = min(effort.steps - steps, BURST * len(chosen))
+        count = len(state.beta) if stored else _enough(problem, state.beta, effort)
+        chosen = _choose(problem, state, count)
+        limit = min(effort.steps - steps, PATIENT * max(len(chosen), SHORTEST))
         done = _round(operator, problem, state, chosen, diagonal, violation, limit, effort)
-        steps, exact, before = steps + done.steps, False, chosen
+        steps, exact = steps + done.steps, False
         if done.trouble or _unseparated(problem, state, diagonal):
             return concluded(problem, state, steps, history, effort, done)
 
@@ -203,11 +218,17 @@ def _level(problem: Quadratic, slopes: np.ndarray) -> np.ndarray:
     return beta
 
 
-def _choose(problem: Quadratic, state: Slopes, before: np.ndarray, count: int) -> np.ndarray:
+def _enough(problem: Quadratic, beta: np.ndarray, effort: Effort) -> int:
+    """Return the size of the next working set: room for all free variables and as many others."""
+    free = int(np.count_nonzero((beta > problem.lower) & (beta < problem.upper)))
+    return max(effort.working, min(2 * free, effort.largest))
+
+
+def _choose(problem: Quadratic, state: Slopes, count: int) -> np.ndarray:
     """Return the variables of the next round, in ascending order.
 
     Half of the places go to those that would grow most, half to those that would shrink most, and
-    what is left to the free ones of the round before.
+    what is left to free ones.
     """
     beta, F = state.beta, state.F
     if len(beta) <= count:
@@ -222,9 +243,8 @@ def _choose(problem: Quadratic, state: Slopes, before: np.ndarray, count: int) -
             some = _largest(wish, places)
             chosen[group.start + some[wish[some] > other]] = True
     left = count - int(chosen.sum())
-    if left > 0 and len(before):
-        inside = (beta[before] > problem.lower[before]) & (beta[before] < problem.upper[before])
-        free = before[inside & ~chosen[before]]
+    if left > 0:
+        free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper) & ~chosen)
         chosen[free[:left]] = True
     return np.flatnonzero(chosen)
 
@@ -269,18 +289,34 @@ def _round(
         layout = _compact(problem, chosen)
     beta, F = state.beta[chosen], state.F[chosen]
     columns, bounds, group = layout
-    steps, _, trouble, i, j = descend(
-        K, columns, bounds, group, diagonal[chosen], F, beta, problem.lower[chosen],
-        problem.upper[chosen], goal, limit,
-    )  # fmt: skip
-    change = beta - state.beta[chosen]
-    moved = np.flatnonzero(change)
+    lower, upper, heights = problem.lower[chosen], problem.upper[chosen], diagonal[chosen]
+    plane, total = _plane(K, layout), 0
+    while True:
+        burst = min(limit - total, max(BURST * len(chosen), SHORTEST))
+        steps, left, trouble, i, j = descend(
+            K, columns, bounds, group, heights, F, beta, lower, upper, goal, burst
+        )
+        total += int(steps)
+        if trouble or left <= goal or total >= limit:
+            break
+        if not settle_free(plane, F, beta, lower, upper):
+            trouble = 2
+            break
+    moved = np.flatnonzero(beta != state.beta[chosen])
     if everything:
         state.beta, state.F = beta, F
     else:
-        state.move(chosen[moved], change[moved])
+        state.move(chosen[moved], beta[moved])
     items = state.items[chosen]
-    return Done(int(steps), int(trouble), (int(items[i]), int(items[j])))
+    return Done(total, int(trouble), (int(items[i]), int(items[j])))
+
+
+def _plane(K: np.ndarray, layout: tuple[np.ndarray, ...]) -> Plane:
+    """Return which row of K each variable has, and its group."""
+    columns, bounds, group = layout
+    lengths = np.diff(bounds)
+    places = np.concatenate([np.arange(c, c + m) for c, m in zip(columns, lengths, strict=True)])
+    return Plane(K, places, np.repeat(group, lengths))
 
 
 def _compact(problem: Quadratic, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -307,6 +343,21 @@ def _unseparated(problem: Quadratic, state: Slopes, diagonal: np.ndarray) -> boo
     return state.objective * float(diagonal.max(initial=0.0)) > UNSEPARATED
 
 
+def snapped(problem: Quadratic, beta: np.ndarray) -> np.ndarray:
+    """Return β with what is within rounding of a bound at the bound, where it is not free.
+
+    Examples
+    --------
+    >>> problem = Quadratic(np.zeros(2), np.zeros(2), np.ones(2), np.zeros(2))
+    >>> snapped(problem, np.array([1e-17, 1 - 1e-16]))
+    array([0., 1.])
+    """
+    width = problem.upper - problem.lower
+    dust = DUST * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
+    beta = np.where(beta - problem.lower <= dust, problem.lower, beta)
+    return np.where(problem.upper - beta <= dust, problem.upper, beta)
+
+
 def concluded(
     problem: Quadratic,
     state: Slopes,
@@ -316,8 +367,11 @@ def concluded(
     done: Done | None = None,
 ) -> Optimum:
     """Return the answer with its certificate, or with what is wrong and what to do."""
+    state.beta = snapped(problem, state.beta)
     offsets, gap, violation = certify(problem, state.beta, state.F)
     square = float(state.beta @ (problem.target - state.F))
+    if np.isinf(gap):
+        gap = hard_gap(problem, state.beta, state.F, float(offsets[0]))
     status: Status = "solved" if violation <= effort.tol else "stalled"
     found = Optimum(
         state.beta, offsets, status, state.objective, gap, violation, square, steps,
@@ -331,7 +385,7 @@ def concluded(
             f"items {culprits[0]} and {culprits[1]} in its space is negative; use a valid kernel, "
             'or indefinite="clip", "flip" or "shift"'
         )
-        return replace(found, status="invalid", message=message)
+        return replace(found, status="invalid", message=message, culprits=culprits)
     if trouble == 2:
         message = (
             "the classes are not separable in the kernel's space, so there is no hard margin; use "

@@ -1,0 +1,134 @@
+"""Free variables: where two at a time are too slow, all that are between their bounds at once.
+
+On the free variables a quadratic program with fixed sums is a linear system. Its solution is the
+best point in their plane; the way there ends early where a variable meets its bound, which is then
+no longer free. When steps of pairs crawl along a narrow valley (a large C, features of different
+scale), a few such steps reach its floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+__all__ = ["Plane", "settle_free"]
+
+# More free variables than this are not solved for at once.
+MOST = 3000
+# Up to so many are stopped at their bounds one by one, which is best for a matrix of low rank;
+# more of them together, in so many passes at most.
+FEW = 300
+PASSES = 12
+# Steps before pairs of variables are tried again; one with many free variables counts for more.
+TRIES = 200
+MANY = 40
+# A direction whose curvature is this share of its slope's is flat.
+FLAT = 1e-13
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A Gram matrix, which of its rows belongs to which variable, and the groups of variables."""
+
+    K: np.ndarray
+    places: np.ndarray
+    group: np.ndarray
+
+
+def settle_free(
+    plane: Plane, F: np.ndarray, beta: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> bool:
+    """Move the free variables to the best point of their plane; `F` and `beta` are changed.
+
+    Returns False where nothing bounds the objective: then there is no best point.
+
+    Examples
+    --------
+    >>> F, beta = np.array([1.0, -1.0]), np.array([0.5, -0.5])
+    >>> plane = Plane(np.diag([2.0, 2.0]), np.arange(2), np.zeros(2, dtype=int))
+    >>> settle_free(plane, F, beta, np.array([0.0, -9.0]), np.array([9.0, 0.0]))
+    True
+    >>> beta.round(6), F.round(6)
+    (array([ 1., -1.]), array([0., 0.]))
+    """
+    tries = TRIES
+    while True:
+        free = np.flatnonzero((beta > lower) & (beta < upper))
+        if len(free) < 2 or len(free) > MOST:
+            return True
+        rows, group = plane.places[free], plane.group[free]
+        K, f = plane.K[np.ix_(rows, rows)].astype(np.float64), F[free]
+        down, up = lower[free] - beta[free], upper[free] - beta[free]
+        few = len(free) <= FEW
+        way = _direction(K, f, group, 0.0) if few else _within(K, f, group, down, up)
+        slope, curvature = float(f @ way), float(way @ K @ way)
+        if not slope > 0 and not few:  # too many were stopped together
+            way = _direction(K, f, group, 0.0)
+            slope, curvature = float(f @ way), float(way @ K @ way)
+        if not slope > 0:
+            return True
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(way > 0, up / way, np.where(way < 0, down / way, np.inf))
+        flat = curvature <= FLAT * slope * float(np.abs(way).max())
+        best, most = np.inf if flat else slope / curvature, float(reach.min())
+        if np.isinf(min(best, most)):
+            return False
+        length = min(best, most)
+        new = np.clip(beta[free] + length * way, lower[free], upper[free])
+        stopped = reach <= length * (1 + 1e-12)
+        new[stopped] = np.where(way[stopped] > 0, upper[free][stopped], lower[free][stopped])
+        change = new - beta[free]
+        if not float(f @ change) > 0.5 * float(change @ K @ change):  # rounding has won
+            return True
+        F -= plane.K[:, rows][plane.places] @ change
+        beta[free] = new
+        tries -= 1 if few else MANY
+        if not stopped.any() or tries <= 0:
+            return True
+
+
+def _within(
+    K: np.ndarray, F: np.ndarray, group: np.ndarray, down: np.ndarray, up: np.ndarray
+) -> np.ndarray:
+    """Return the way to the best point, those that would pass a bound being stopped there.
+
+    All that pass one at a time are stopped together, and the best point of the others is found
+    again, so that few systems are solved.
+    """
+    way, inside = np.zeros(len(F)), np.ones(len(F), dtype=bool)
+    for _ in range(PASSES):
+        rest = F - K[:, ~inside] @ way[~inside]
+        missing = -np.array([way[~inside & (group == g)].sum() for g in np.unique(group)])
+        way[inside] = _direction(
+            K[np.ix_(inside, inside)], rest[inside], group[inside], missing[np.isin(
+                np.unique(group), np.unique(group[inside]))],
+        )  # fmt: skip
+        low, high = inside & (way <= down), inside & (way >= up)
+        if not (low.any() or high.any()):
+            break
+        way[low], way[high] = down[low], up[high]
+        inside &= ~(low | high)
+        if inside.sum() < 2:
+            break
+    return way
+
+
+def _direction(K: np.ndarray, F: np.ndarray, group: np.ndarray, sums: Any) -> np.ndarray:
+    """Return the way from here to the best point whose sum in each group changes by `sums`."""
+    present = np.unique(group)
+    A = (group[:, None] == present).astype(np.float64)
+    height = float(np.mean(np.diag(K))) or 1.0
+    share = 1e-14
+    while True:
+        try:
+            factor = cho_factor(K + share * height * np.eye(len(K)), lower=True)
+            break
+        except LinAlgError:
+            share *= 100
+    u, V = cho_solve(factor, F), cho_solve(factor, A)
+    way = u - V @ np.linalg.lstsq(A.T @ V, A.T @ u - sums, rcond=None)[0]
+    # Rounding must not leak out of the sums.
+    return way - A @ ((A.T @ way - sums) / A.sum(axis=0))
