@@ -53,9 +53,9 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
 
 
 def _add(T: np.ndarray, coefficients: np.ndarray, out: np.ndarray) -> None:
-    """Add T @ coefficients to `out`, in double precision."""
+    """Add T @ coefficients to `out`; a single sum of single similarities in double precision."""
     if T.dtype == np.float64 or coefficients.ndim > 1:
-        out += T @ coefficients
+        out += T @ coefficients.astype(T.dtype, copy=False)
         return
     from mercer.gram.sums import add_up
 

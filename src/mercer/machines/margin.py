@@ -18,12 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
+from mercer.gram.room import ROOM
 from mercer.kernels import Kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.tiles import (
     diagonal,
     fill,
     in_threads,
+    on_numpy,
     one_blas_thread,
     settle,
     working_bytes,
@@ -54,6 +56,9 @@ __all__ = [
 # Single precision serves while its rounding changes slopes by less than this share of tol.
 ROUNDING = 0.5
 LARGEST = 1e5  # C·k(x, x)/tol beyond which it is not tried
+# Signs of scores are trusted beyond this share of Σ|β|k(x, x), and so often what was measured.
+DOUBT = 1e-6
+SAFETY = 100
 WORTHWHILE = 2000  # items from which on it is worth its check
 CHECKED = 256  # items whose slopes are computed again in double precision
 SINGLE_FROM = 1e-5  # ... which a smaller tol would hardly allow
@@ -94,6 +99,7 @@ class Margin(Scorer):
     follow: Plan | None
     support_: np.ndarray
     support_vectors_: Any
+    solution_: Any
 
     def _solve(
         self,
@@ -123,6 +129,8 @@ class Margin(Scorer):
             effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
             with one_blas_thread:
                 optima = _run(source, programs, effort)
+            if isinstance(source, Stored) and not isinstance(points, GramRows):
+                ROOM.give(source.array)
             if single:
                 off = rounding(kernel, points, programs, optima)
                 optima = [replace(found, rounding=off) for found in optima]
@@ -188,7 +196,8 @@ class Margin(Scorer):
         if isinstance(found, Dense):
             return Stored(found.array.astype(dtype, copy=False)), None
         if plan.stored:
-            return Stored(np.asarray(fill(kernel, points, dtype=dtype))), None
+            place = ROOM.take((len(points), len(points)), dtype)
+            return Stored(np.asarray(fill(kernel, points, dtype=dtype, out=place))), None
         return found, None  # type: ignore[return-value]
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -208,6 +217,39 @@ class Margin(Scorer):
             )
         similarities = GRAM_ROWS.admit(rows).matrix
         return similarities @ self.function_.coefficients + self.intercept_
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        """Return scores of which only the signs are those of double precision.
+
+        Where the fit has shown that single precision is accurate enough, scores are computed so,
+        and those that are near zero once more.
+        """
+        check_is_fitted(self)
+        function, plan = self.function_, getattr(self, "plan_", None)
+        if getattr(plan, "precision", "") != "mixed" or not isinstance(function.points, Vectors):
+            return self._scores(X)
+        points = self._admit_new(X, self.kernel_)
+        if not isinstance(points, Vectors) or not on_numpy(points):
+            return self._scores(X)
+        origin = function.points.origin
+        rough = function.points.view(
+            "single precision", lambda p: settle(self.kernel_, p, origin, single=True)
+        )
+        new = settle(self.kernel_, points, origin, single=True)
+        scores = product(self.kernel_, new, rough, function.coefficients) + self.intercept_
+        table = np.abs(scores.reshape(len(scores), -1))
+        doubtful = np.flatnonzero((table <= self._doubt()).any(axis=1))
+        if len(doubtful):
+            some = points[doubtful]
+            scores[doubtful] = function(some) + self.intercept_
+        return scores
+
+    def _doubt(self) -> np.ndarray:
+        """Return, for each program, how near zero a score must be to be computed again."""
+        optima = self.solution_ if isinstance(self.solution_, tuple) else (self.solution_,)
+        c = np.abs(self.function_.coefficients.reshape(len(self.function_.points), -1))
+        height = float(np.max(np.abs(to_numpy(diagonal(self.kernel_, self.function_.points)))))
+        return np.maximum(DOUBT * height * c.sum(axis=0), SAFETY * optima[0].rounding)
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,9 @@ class Classifier(ClassifierMixin, Margin):
         With ``break_ties=True`` equal votes are decided by the scores.
         """
         check_is_fitted(self)
-        return self.classes_[self._winners(self._scores(X))]
+        if self.break_ties or (self.multiclass == "ovr" and len(self.classes_) > 2):
+            return self.classes_[self._winners(self._scores(X))]  # values decide, not only signs
+        return self.classes_[self._winners(self._decisions(X))]
 
     def _winners(self, scores: np.ndarray) -> np.ndarray:
         if scores.ndim == 1:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram import Pieces, Rows, Stored
+from mercer.gram.room import ROOM
 from mercer.solvers.free import Plane, settle_free
 from mercer.solvers.quadratic import (
     Optimum,
@@ -90,7 +91,6 @@ class Slopes:
         self.items = np.arange(len(problem.target)) % operator.order
         self.beta = problem.start.astype(np.float64)
         self.F = self.afresh()
-        self._room: np.ndarray | None = None
 
     def afresh(self) -> np.ndarray:
         """Return the slopes, computed from β alone."""
@@ -111,12 +111,6 @@ class Slopes:
         wanted[self.items[free]] = True
         if len(used):
             self.F -= self.rows.combine(used, total[used], wanted[used])[self.items]
-
-    def room(self, count: int, effort: Effort) -> np.ndarray:
-        """Return memory for the matrix of a round, the same for all rounds."""
-        if self._room is None or len(self._room) < count**2:
-            self._room = np.empty(count**2, dtype=effort.dtype)
-        return self._room[: count**2].reshape(count, count)
 
     @property
     def objective(self) -> float:
@@ -285,7 +279,8 @@ def _round(
     if everything and isinstance(operator, Stored):
         K, layout = operator.array, _in_place(operator, problem)
     else:
-        K = operator.block(state.items[chosen], state.room(len(chosen), effort))
+        place = ROOM.take((len(chosen), len(chosen)), effort.dtype)
+        K = operator.block(state.items[chosen], place)
         layout = _compact(problem, chosen)
     beta, F = state.beta[chosen], state.F[chosen]
     columns, bounds, group = layout
@@ -302,6 +297,8 @@ def _round(
         if not settle_free(plane, F, beta, lower, upper):
             trouble = 2
             break
+    if K is not getattr(operator, "array", None):
+        ROOM.give(K)
     moved = np.flatnonzero(beta != state.beta[chosen])
     if everything:
         state.beta, state.F = beta, F
