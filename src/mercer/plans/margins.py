@@ -11,7 +11,7 @@ from mercer.plans.products import _items, _memory, _require, _route
 __all__ = ["MarginPlan", "plan_margin"]
 
 # A matrix of so few items is stored whatever else is true.
-SMALL = 4096
+SMALL = 6000
 # Working sets: an eighth of the items, but not fewer or more than this.
 WORKING = (1024, 4096)
 FEWEST = 128  # ... unless memory is very small
@@ -39,8 +39,8 @@ class MarginPlan(Plan):
     """
 
     stored: bool = True
-    working: int = SMALL
-    largest: int = SMALL
+    working: int = WORKING[1]
+    largest: int = WORKING[1]
     kept: int = 0
 
     @property
