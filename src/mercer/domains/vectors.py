@@ -99,7 +99,7 @@ class Vectors(Points):
     def around(self, origin: Any, single: bool = False) -> Vectors:
         """Return the same vectors seen from another origin, with the encodings that need none."""
         again = Vectors(self.array, self.names, origin, self.places, single)
-        if self.origin is None and not single:
+        if self.origin is None:
             again._views = dict(self._views)
         return again
 

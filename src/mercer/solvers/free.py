@@ -63,11 +63,10 @@ def settle_free(
         K, f = plane.K[np.ix_(rows, rows)].astype(np.float64), F[free]
         down, up = lower[free] - beta[free], upper[free] - beta[free]
         few = len(free) <= FEW
-        way = _direction(K, f, group, 0.0) if few else _within(K, f, group, down, up)
-        slope, curvature = float(f @ way), float(way @ K @ way)
-        if not slope > 0 and not few:  # too many were stopped together
+        way = None if few else _within(K, f, group, down, up)
+        if way is None or not float(f @ way) > 0:
             way = _direction(K, f, group, 0.0)
-            slope, curvature = float(f @ way), float(way @ K @ way)
+        slope, curvature = float(f @ way), float(way @ K @ way)
         if not slope > 0:
             return True
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,28 +91,27 @@ def settle_free(
 
 def _within(
     K: np.ndarray, F: np.ndarray, group: np.ndarray, down: np.ndarray, up: np.ndarray
-) -> np.ndarray:
+) -> np.ndarray | None:
     """Return the way to the best point, those that would pass a bound being stopped there.
 
-    All that pass one at a time are stopped together, and the best point of the others is found
-    again, so that few systems are solved.
+    All that pass one at a time are stopped together, and the best point of the others, which make
+    up for the sums, is found again, so that few systems are solved. None if that leads nowhere.
     """
     way, inside = np.zeros(len(F)), np.ones(len(F), dtype=bool)
+    groups = np.unique(group)
     for _ in range(PASSES):
+        if len(np.unique(group[inside])) < len(groups):
+            return None
         rest = F - K[:, ~inside] @ way[~inside]
-        missing = -np.array([way[~inside & (group == g)].sum() for g in np.unique(group)])
-        way[inside] = _direction(
-            K[np.ix_(inside, inside)], rest[inside], group[inside], missing[np.isin(
-                np.unique(group), np.unique(group[inside]))],
-        )  # fmt: skip
+        missing = -np.array([way[~inside & (group == g)].sum() for g in groups])
+        parts = K[np.ix_(inside, inside)], rest[inside], group[inside]
+        way[inside] = _direction(*parts, missing)
         low, high = inside & (way <= down), inside & (way >= up)
         if not (low.any() or high.any()):
-            break
+            return way
         way[low], way[high] = down[low], up[high]
         inside &= ~(low | high)
-        if inside.sum() < 2:
-            break
-    return way
+    return None
 
 
 def _direction(K: np.ndarray, F: np.ndarray, group: np.ndarray, sums: Any) -> np.ndarray:

@@ -16,6 +16,7 @@ from mercer.errors import (
     ValidityError,
 )
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, assume_psd, from_function, tiles
+from mercer.machines.pairs import votes
 
 TIGHT = 1e-9
 
@@ -502,3 +503,20 @@ def test_reduced_hulls_that_overlap_have_no_margin_and_need_a_larger_nu(nu, tol)
 def test_nu_is_a_share(nu):
     with pytest.raises(ValidityError, match="nu must"):
         NuSVC(nu=nu).fit(*overlapping(20))
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("shift", [0.0, 1e5])
+def test_labels_from_single_precision_are_those_of_the_double_scores(classes, shift):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2400, 6)) + shift
+    y = (np.argsort(np.argsort(X[:, 0] + 0.5 * rng.normal(size=2400))) * classes) // 2400
+    machine = SVC(Gaussian(2.0), 5.0).fit(X, y)
+    assert machine.plan_.precision == "mixed"
+    new = rng.normal(size=(5000, 6)) + shift
+    scores = machine.function_(new) + machine.intercept_
+    if classes == 2:
+        expected = machine.classes_[(scores > 0).astype(int)]
+    else:
+        expected = machine.classes_[votes(scores, classes).argmax(axis=1)]
+    np.testing.assert_array_equal(machine.predict(new), expected)

@@ -257,3 +257,14 @@ def test_a_tiny_nu_is_nearly_a_hard_margin(nu):
     assert machine.margin_ == pytest.approx(hard.margin_, rel=1e-2)
     inside = OneClassSVM(Gaussian(1.0), nu).fit(X)
     assert (inside.predict(X) == 1).all()
+
+
+def test_coefficients_of_slow_valleys_still_sum_to_zero():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 5))
+    y = np.sign(X[:, 0] + rng.normal(size=900))
+    machine = SVC(Gaussian(2.0), 1e3).fit(X, y)
+    beta = machine.dual_coef_
+    assert machine.solution_.status == "solved"
+    assert abs(beta.sum()) <= 1e-10 * np.abs(beta).sum()
+    assert np.abs(beta).max() <= 1e3
