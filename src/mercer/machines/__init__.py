@@ -8,12 +8,13 @@ from mercer.machines.machine import Machine
 from mercer.machines.means import KernelMeans
 from mercer.machines.neighbors import KernelNeighbors
 from mercer.machines.network import RBFNetwork, RBFNetworkClassifier
+from mercer.machines.nusvc import NuSVC
 from mercer.machines.oneclass import OneClassSVM
 from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import Perceptron
 from mercer.machines.prototype import PrototypeClassifier
 from mercer.machines.ridge import KernelRidge, KernelRidgeClassifier
-from mercer.machines.svc import SVC, NuSVC
+from mercer.machines.svc import SVC
 from mercer.machines.svr import SVR
 
 __all__ = [

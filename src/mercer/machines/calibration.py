@@ -23,7 +23,7 @@ from mercer.gram import product
 from mercer.machines.pairs import duels
 
 if TYPE_CHECKING:
-    from mercer.machines.svc import Classifier, Learned
+    from mercer.machines.classifier import Classifier, Learned
 
 __all__ = ["METHODS", "Calibration", "agreeing", "calibrate", "coupled", "sigmoid"]
 

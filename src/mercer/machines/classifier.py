@@ -1,0 +1,237 @@
+"""Classification by margins: duels of classes, scores, votes and probabilities.
+
+`SVC` and `NuSVC` say what the quadratic program of a duel is, and what its answer means; this
+module does what is the same for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
+from mercer.errors import ValidityError, suggestion
+from mercer.kernels import Kernel
+from mercer.machines.calibration import METHODS, Calibration, calibrate
+from mercer.machines.margin import Kept, Margin, Program, Solved, keep
+from mercer.machines.pairs import Duel, confidence, duels, sklearn_layout, votes
+from mercer.machines.scores import require_weight
+from mercer.plans.margins import MarginPlan
+from mercer.solvers.quadratic import Optimum
+
+__all__ = ["Classifier", "Learned"]
+
+MULTICLASS = ("ovo", "ovr")
+SHAPES = ("ovr", "ovo")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a fit has found, before the machine shows it."""
+
+    kernel: Kernel
+    kept: Kept
+    solved: Solved
+    rounds: list[Duel]
+    intercept: np.ndarray
+    classes: int
+    owners: np.ndarray  # class of each support vector
+    table: np.ndarray  # coefficients of support vectors, one column for each duel
+
+
+def _calibrated(machine: Any) -> bool:
+    if not machine.probability:
+        raise AttributeError(
+            f"{type(machine).__name__} has no probabilities because they take several fits: ask "
+            "for them with probability=True"
+        )
+    return True
+
+
+class Classifier(ClassifierMixin, Margin):
+    """What both classifiers share: duels of classes, scores, votes, probabilities."""
+
+    classes_: np.ndarray
+    multiclass: str
+    class_weight: Any
+    probability: Any
+    decision_function_shape: str
+    break_ties: bool
+    warm_start: bool
+    random_state: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from items `X` with labels `y`."""
+        self._check_choices()
+        points = self._admit(X)
+        codes, classes = admit_labels(y, len(points))
+        weights = admit_weights(sample_weight, len(points))
+        weights = weigh_classes(self.class_weight, codes, classes, weights)
+        require_weight(codes, classes, weights)
+        kernel = self._resolve(points, weights)
+        learned = self._learn(kernel, points, codes, weights, classes)
+        calibration = None
+        if self.probability:
+            calibration = calibrate(self, learned, points, codes, classes, weights)
+
+        self._remember(X, points)
+        self.classes_, self.kernel_, self.plan_ = classes, kernel, learned.solved.plan
+        learned.kept.give(self)
+        self._show(learned)
+        self._calibration: Calibration | None = calibration
+        if self.warm_start:
+            self._last = self._memory(learned)
+        return self
+
+    def _learn(
+        self,
+        kernel: Kernel,
+        points: Points,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        classes: np.ndarray,
+    ) -> Learned:
+        """Sort the items by class, solve a program for each duel, and gather the coefficients."""
+        order = np.argsort(codes, kind="stable")
+        if weights is not None:  # items of weight zero are as good as absent
+            order = order[weights[order] > 0]
+        counts = np.bincount(codes)
+        counts = np.bincount(codes[order], minlength=len(counts))
+        sorted_weights = None if weights is None else weights[order]
+        rounds = duels(counts, self.multiclass)
+        programs = self._programs(rounds, sorted_weights, len(order))
+        solved = self._solve(kernel, points[order], programs, sorted_weights, self._is_hard)
+        C = np.zeros((len(order), len(rounds)))
+        intercept = np.zeros(len(rounds))
+        for column, (duel, optimum) in enumerate(zip(rounds, solved.optima, strict=True)):
+            optimum.named(duel.label(classes), order[duel.items]).require_solved()
+            beta, intercept[column] = self._read(duel, optimum)
+            C[duel.items, column] = beta
+        kept = keep(kernel, solved, order, C[:, 0] if len(rounds) == 1 else C)
+        used = np.flatnonzero((C != 0).any(axis=1))
+        return Learned(
+            kernel, kept, solved, rounds, intercept, len(counts), codes[order[used]], C[used]
+        )
+
+    def _programs(
+        self, rounds: list[Duel], weights: np.ndarray | None, count: int
+    ) -> list[Program]:
+        """Return the quadratic program of each duel."""
+        raise NotImplementedError
+
+    def _read(self, duel: Duel, optimum: Optimum) -> tuple[np.ndarray, float]:
+        """Return coefficients and intercept of a solved duel."""
+        raise NotImplementedError
+
+    @property
+    def _is_hard(self) -> bool:
+        return False
+
+    def _memory(self, learned: Learned) -> Any:
+        """Return what a warm start needs."""
+        return None
+
+    def _show(self, learned: Learned) -> None:
+        """Set the attributes that scikit-learn's users know, and the margins."""
+        optima = learned.solved.optima
+        single = len(optima) == 1
+        self.intercept_ = learned.intercept
+        self.coef_ = None
+        table = learned.table
+        if self.multiclass == "ovo" and not single:
+            self.dual_coef_ = sklearn_layout(table, learned.owners, learned.classes)
+        else:
+            self.dual_coef_ = np.ascontiguousarray(table.T)
+        self.n_support_ = np.bincount(learned.owners, minlength=learned.classes).astype(np.int32)
+        self.solution_ = optima[0] if single else tuple(optima)
+        self.n_iter_ = np.array([optimum.steps for optimum in optima])
+        squares = np.array([self._square(optimum) for optimum in optima])
+        with np.errstate(divide="ignore"):
+            margins = 1 / np.sqrt(np.maximum(squares, 0.0))
+        self.squared_norm_ = float(squares[0]) if single else squares
+        self.margin_ = float(margins[0]) if single else margins
+
+    def _square(self, optimum: Optimum) -> float:
+        """Return |w|²."""
+        return optimum.square
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return scores.
+
+        With two classes, that of the second. With more, one for each class: votes with fractions
+        that break ties ("ovo"), or the values of each against the rest ("ovr"); or, with
+        ``decision_function_shape="ovo"``, the value of each pair, positive for the first of it.
+        """
+        check_is_fitted(self)
+        scores = self._scores(X)
+        if scores.ndim == 1 or self.multiclass == "ovr":
+            return scores
+        if self.decision_function_shape == "ovo":
+            return scores
+        return confidence(scores, len(self.classes_))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label that wins: most votes, of equal ones the first; or the highest score.
+
+        With ``break_ties=True`` equal votes are decided by the scores.
+        """
+        check_is_fitted(self)
+        if self.break_ties or (self.multiclass == "ovr" and len(self.classes_) > 2):
+            return self.classes_[self._winners(self._scores(X))]  # values decide, not only signs
+        return self.classes_[self._winners(self._decisions(X))]
+
+    def _winners(self, scores: np.ndarray) -> np.ndarray:
+        if scores.ndim == 1:
+            return (scores > 0).astype(int)
+        if self.multiclass == "ovr":
+            return scores.argmax(axis=1)
+        count = votes if not self.break_ties else confidence
+        return count(scores, len(self.classes_)).argmax(axis=1)
+
+    @available_if(_calibrated)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class; the most probable one is that of `predict`."""
+        check_is_fitted(self)
+        scores = self._scores(X)
+        if self._calibration is None:
+            raise AttributeError("probability was not asked for when this machine was fitted")
+        return self._calibration.probabilities(scores, self._winners(scores))
+
+    @available_if(_calibrated)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithm of the probability of each class."""
+        return np.log(self.predict_proba(X))
+
+    def plan(self, X: Any, classes: int = 2) -> MarginPlan:
+        """Return what `fit` would do with these items, without doing it.
+
+        Examples
+        --------
+        >>> from mercer import SVC
+        >>> print(SVC("gaussian").plan(np.ones((10_000, 3))).explain())
+        Route dual, block SMO on working sets of 1250, stored in single precision.
+        Needs about ... of ... available.
+        - rows as they are needed, not the whole Gram matrix: rows are cheap to compute again
+        """
+        pairs = classes * (classes - 1) // 2
+        problems = pairs if classes == 2 or self.multiclass == "ovo" else classes
+        return self._dry_run(X, problems, self._is_hard)
+
+    def _check_choices(self) -> None:
+        choices = {"multiclass": MULTICLASS, "decision_function_shape": SHAPES}
+        for name, known in choices.items():
+            value = getattr(self, name)
+            if value not in known:
+                raise ValidityError(f"{name} cannot be {value!r}{suggestion(value, known)}")
+        if self.probability not in (False, True, None, *METHODS):
+            raise ValidityError(
+                f"probability cannot be {self.probability!r}; it is False, True or one of "
+                f"{', '.join(map(repr, METHODS))}"
+            )
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValidityError("break_ties must be False when decision_function_shape is 'ovo'")
