@@ -47,8 +47,8 @@ class Room:
         block = array
         while isinstance(block.base, np.ndarray):
             block = block.base
-        if block.nbytes > KEPT:
-            return
+        if block.nbytes > KEPT or block.dtype != np.uint8 or block.ndim != 1:
+            return  # too large, or not from here
         with self._lock:
             if self._block is None or self._block.nbytes < block.nbytes:
                 self._block = block

@@ -155,6 +155,11 @@ def settle(kernel: Kernel, points: Points, origin: Any = None, single: bool = Fa
     return points
 
 
+def unpacks(points: Points) -> bool:
+    """Tell whether `settle` will make dense rows of sparse ones."""
+    return isinstance(points, Vectors) and points.is_sparse and _origin(points) is ZERO
+
+
 def _origin(points: Vectors) -> Any:
     """Return the mean of dense rows, ZERO for rows that are mostly zero, or None."""
     n, width = points.array.shape
@@ -220,16 +225,29 @@ def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool =
             work(job)
         return
 
+    stop = threading.Event()
+
     def one(job: Any) -> None:
-        _thread.working = True
+        _thread.working, _thread.stop = True, stop
         try:
-            work(job)
+            if not stop.is_set():
+                work(job)
         finally:
-            _thread.working = False
+            _thread.working, _thread.stop = False, None
 
     with one_blas_thread:
-        for _ in _pool(os.getpid(), cores()).map(one, jobs):
-            pass
+        try:
+            for _ in _pool(os.getpid(), cores()).map(one, jobs):
+                pass
+        except BaseException:  # also when the user interrupts: nobody waits for the other jobs
+            stop.set()
+            raise
+
+
+def stopping() -> bool:
+    """Tell a long job whether nobody waits for it any more."""
+    stop = getattr(_thread, "stop", None)
+    return stop is not None and stop.is_set()
 
 
 @cache

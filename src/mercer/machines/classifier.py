@@ -141,7 +141,6 @@ class Classifier(ClassifierMixin, Margin):
         optima = learned.solved.optima
         single = len(optima) == 1
         self.intercept_ = learned.intercept
-        self.coef_ = None
         table = learned.table
         if self.multiclass == "ovo" and not single:
             self.dual_coef_ = sklearn_layout(table, learned.owners, learned.classes)

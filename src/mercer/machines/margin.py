@@ -19,7 +19,7 @@ from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
 from mercer.gram.room import ROOM
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, Linear
 from mercer.kernels.parameters import positive
 from mercer.kernels.tiles import (
     diagonal,
@@ -28,6 +28,7 @@ from mercer.kernels.tiles import (
     on_numpy,
     one_blas_thread,
     settle,
+    unpacks,
     working_bytes,
 )
 from mercer.machines.machine import number
@@ -54,7 +55,7 @@ __all__ = [
 ]
 
 # Single precision serves while its rounding changes slopes by less than this share of tol.
-ROUNDING = 0.5
+ROUNDING = 0.1
 LARGEST = 1e5  # C·k(x, x)/tol beyond which it is not tried
 # Signs of scores are trusted beyond this share of Σ|β|k(x, x), and so often what was measured.
 DOUBT = 1e-6
@@ -167,7 +168,7 @@ class Margin(Scorer):
         finite = None if repair else kernel.map_features(points)
         size = Size(
             items=len(points),
-            row=points.bytes / len(points),
+            row=8.0 * (points.width or 0) if unpacks(points) else points.bytes / len(points),
             features=None if finite is None else finite.count,
             tiles=working_bytes(kernel, points, products=True)
             + (24 * len(points) ** 2 if repair else 0),
@@ -200,12 +201,21 @@ class Margin(Scorer):
             return Stored(np.asarray(fill(kernel, points, dtype=dtype, out=place))), None
         return found, None  # type: ignore[return-value]
 
+    @property
+    def coef_(self) -> np.ndarray:  # type: ignore[override]
+        """The weights of the features of a linear kernel, one row for each program."""
+        if not isinstance(getattr(self, "kernel_", None), Linear):
+            raise AttributeError("coef_ is only available with a linear kernel")
+        rows: Any = self.function_.points.array
+        found = rows.T @ self.function_.coefficients.reshape(len(self.function_.points), -1)
+        return np.asarray(found).T
+
     def _scores(self, X: Any) -> np.ndarray:
         """Return f(x) + b; of precomputed similarities only the support columns are read."""
         check_is_fitted(self)
         points = self.function_.points
         if not isinstance(points, GramRows):
-            return super()._scores(X)
+            return self.function_(self._admit_new(X, self.kernel_)) + self.intercept_
         rows, width, kept = np.asarray(X), self.n_features_in_, len(points)
         if rows.ndim == 2 and rows.shape[1] == width:
             rows = rows[:, points.places]
@@ -236,7 +246,10 @@ class Margin(Scorer):
             "single precision", lambda p: settle(self.kernel_, p, origin, single=True)
         )
         new = settle(self.kernel_, points, origin, single=True)
-        scores = product(self.kernel_, new, rough, function.coefficients) + self.intercept_
+        try:
+            scores = product(self.kernel_, new, rough, function.coefficients) + self.intercept_
+        except ValidityError:  # too large for single precision
+            return self._scores(X)
         table = np.abs(scores.reshape(len(scores), -1))
         doubtful = np.flatnonzero((table <= self._doubt()).any(axis=1))
         if len(doubtful):
@@ -297,7 +310,7 @@ def rounding(
     for column, (program, found) in enumerate(zip(programs, optima, strict=True)):
         C[program.items, column] = found.coefficients.reshape(-1, len(program.items)).sum(axis=0)
     used = np.flatnonzero(C.any(axis=1))
-    sample = np.unique(np.linspace(0, n - 1, CHECKED).astype(int))
+    sample = np.unique(np.concatenate([np.linspace(0, n - 1, CHECKED).astype(int), far(points)]))
     exact = np.zeros((len(sample), len(programs)))
     if len(used):
         exact = product(kernel, points[sample], points[used], C[used])
@@ -310,6 +323,15 @@ def rounding(
         values = program.problem.target[where] - found.slopes[where]
         largest = max(largest, float(np.abs(values - exact[here, column]).max(initial=0.0)))
     return largest
+
+
+def far(points: Points, count: int = CHECKED // 4) -> np.ndarray:
+    """Return the vectors farthest from the others, for which rounding is largest."""
+    if not isinstance(points, Vectors) or points.is_sparse or not on_numpy(points):
+        return np.empty(0, dtype=int)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(points.array - points.array.mean(axis=0), axis=1)
+    return np.argsort(-lengths, kind="stable")[:count]
 
 
 def limit_of(max_iter: Any) -> int:

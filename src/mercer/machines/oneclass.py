@@ -101,7 +101,7 @@ class OneClassSVM(OutlierMixin, Margin):
         kept.give(self)
         self.kernel_, self.plan_, self.solution_ = kernel, solved.plan, optimum
         self.dual_coef_ = beta[beta != 0][None, :]
-        self.intercept_, self.coef_, self.offset_ = np.array([-rho]), None, rho
+        self.intercept_, self.offset_ = np.array([-rho]), rho
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.n_iter_, self.squared_norm_ = optimum.steps, scale**2 * optimum.square
         return self

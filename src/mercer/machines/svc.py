@@ -162,6 +162,8 @@ class SVC(Classifier):
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(beta > 0, upper / beta, np.where(beta < 0, lower / beta, np.inf))
         factor, change = float(room.min()), float(self.C) / C
+        if np.isinf(factor) or np.isinf(change):  # no bound, or no coefficient that could meet one
+            return np.clip(beta, lower, upper)
         # Where some were at their bound, it moves; where none was, C had no influence.
         factor = min(factor, change) if factor <= change * (1 + 1e-9) else min(factor, 1.0)
         start = np.clip(beta * factor, lower, upper)

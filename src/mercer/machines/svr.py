@@ -101,7 +101,7 @@ class SVR(RegressorMixin, Margin):
         kept.give(self)
         self.kernel_, self.plan_, self.solution_ = kernel, solved.plan, optimum
         self.dual_coef_ = beta[beta != 0][None, :]
-        self.intercept_, self.coef_ = optimum.offsets, None
+        self.intercept_ = optimum.offsets
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.n_iter_, self.squared_norm_ = optimum.steps, optimum.square
         return self

@@ -106,6 +106,8 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
         return block + rows + size.tiles + 200 * count + _items(size, count, route, copies=2)
 
     largest = max(working, WORKING[1])
+    if memory is not None and needed(n) > memory:
+        kept = 0  # these are a convenience
     while memory is not None and needed(n) > memory and largest > FEWEST and not stored:
         largest //= 2
     working = min(working, largest)

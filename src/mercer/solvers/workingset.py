@@ -20,6 +20,7 @@ import numpy as np
 
 from mercer.gram import Pieces, Rows, Stored
 from mercer.gram.room import ROOM
+from mercer.kernels.tiles import stopping
 from mercer.solvers.free import Plane, settle_free
 from mercer.solvers.quadratic import (
     Optimum,
@@ -42,14 +43,17 @@ BAND = 0.1
 # Rounds without progress, by this share of the objective, after which an iteration has stalled.
 PATIENCE = 5
 LITTLE = 1e-13
-DUST = 1e-13  # share of the box that is rounding
+DUST = 1e-13  # share of the box, and of the largest coefficient, that is rounding
 # Steps for each variable, but not fewer than SHORTEST, after which pairs are too slow and all free
 # variables are moved at once; and steps after which a round looks again at all variables.
 BURST = 10
 SHORTEST = 1000
 PATIENT = 500
+DEAR = 9  # moving all free variables counts as so many times those steps
+# A round of fewer steps than this may have had many copies of the same items in its set.
+TIRED = 64
 # Objectives of a hard margin beyond this multiple of 1/k(x, x) mean that there is none.
-UNSEPARATED = 1e10
+UNSEPARATED = 1e15
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,7 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
     state = Slopes(operator, problem, effort)
     diagonal = operator.diagonal()[state.items]
     history: list[float] = []
-    steps, exact = 0, True
+    steps, exact, distinct = 0, True, False
     best, idle = -np.inf, 0
     while True:
         violation = violation_of(problem, state.beta, state.F)
@@ -151,17 +155,18 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
         objective = state.objective
         idle = 0 if objective > best + LITTLE * abs(best) else idle + 1
         best = max(best, objective)
-        if steps >= effort.steps or idle > PATIENCE:
+        if steps >= effort.steps or idle > PATIENCE or stopping():
             if exact:
                 return concluded(problem, state, steps, history, effort)
             state.F, exact = state.afresh(), True
             continue
         stored = isinstance(operator, Stored)  # there is nothing to gain from leaving some out
         count = len(state.beta) if stored else _enough(problem, state.beta, effort)
-        chosen = _choose(problem, state, count)
+        chosen = _choose(problem, state, count, distinct)
         limit = min(effort.steps - steps, PATIENT * max(len(chosen), SHORTEST))
         done = _round(operator, problem, state, chosen, diagonal, violation, limit, effort)
         steps, exact = steps + done.steps, False
+        distinct = done.steps < TIRED and len(chosen) < len(state.beta)
         if done.trouble or _unseparated(problem, state, diagonal):
             return concluded(problem, state, steps, history, effort, done)
 
@@ -218,11 +223,11 @@ def _enough(problem: Quadratic, beta: np.ndarray, effort: Effort) -> int:
     return max(effort.working, min(2 * free, effort.largest))
 
 
-def _choose(problem: Quadratic, state: Slopes, count: int) -> np.ndarray:
+def _choose(problem: Quadratic, state: Slopes, count: int, distinct: bool = False) -> np.ndarray:
     """Return the variables of the next round, in ascending order.
 
     Half of the places go to those that would grow most, half to those that would shrink most, and
-    what is left to free ones.
+    what is left to free ones. If they are to be `distinct`, equal wishes are taken once.
     """
     beta, F = state.beta, state.F
     if len(beta) <= count:
@@ -234,13 +239,27 @@ def _choose(problem: Quadratic, state: Slopes, count: int) -> np.ndarray:
         grow = np.where(b < problem.upper[group], f, -np.inf)
         shrink = np.where(b > problem.lower[group], -f, -np.inf)
         for wish, other in ((grow, -shrink.max()), (shrink, -grow.max())):
-            some = _largest(wish, places)
+            some = _largest(_once(wish) if distinct else wish, places)
             chosen[group.start + some[wish[some] > other]] = True
     left = count - int(chosen.sum())
     if left > 0:
         free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper) & ~chosen)
         chosen[free[:left]] = True
     return np.flatnonzero(chosen)
+
+
+def _once(values: np.ndarray) -> np.ndarray:
+    """Return values of which all but the first of equal ones are minus infinity.
+
+    Examples
+    --------
+    >>> _once(np.array([2.0, 1.0, 2.0]))
+    array([  2.,   1., -inf])
+    """
+    _, first = np.unique(values, return_index=True)
+    found = np.full(len(values), -np.inf)
+    found[first] = values[first]
+    return found
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
@@ -294,9 +313,12 @@ def _round(
         total += int(steps)
         if trouble or left <= goal or total >= limit:
             break
+        if stopping():
+            break
         if not settle_free(plane, F, beta, lower, upper):
             trouble = 2
             break
+        total += DEAR * burst
     if K is not getattr(operator, "array", None):
         ROOM.give(K)
     moved = np.flatnonzero(beta != state.beta[chosen])
@@ -350,7 +372,7 @@ def snapped(problem: Quadratic, beta: np.ndarray) -> np.ndarray:
     array([0., 1.])
     """
     width = problem.upper - problem.lower
-    dust = DUST * np.where(np.isfinite(width), width, np.abs(beta).max(initial=0.0))
+    dust = DUST * np.minimum(width, np.abs(beta).max(initial=0.0))
     beta = np.where(beta - problem.lower <= dust, problem.lower, beta)
     return np.where(problem.upper - beta <= dust, problem.upper, beta)
 

@@ -8,7 +8,7 @@ import pytest
 
 from mercer import SVC, SVR, NuSVC, OneClassSVM
 from mercer.errors import ConvergenceWarning, SolveError
-from mercer.kernels import Gaussian, Linear, Polynomial
+from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
 
 
 def overlapping(n=200, d=3, seed=0):
@@ -268,3 +268,68 @@ def test_coefficients_of_slow_valleys_still_sum_to_zero():
     assert machine.solution_.status == "solved"
     assert abs(beta.sum()) <= 1e-10 * np.abs(beta).sum()
     assert np.abs(beta).max() <= 1e3
+
+
+@pytest.mark.parametrize("C", [1e13, 1e15, 1e20])
+def test_a_bound_far_beyond_all_coefficients_is_no_bound(C):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.5).astype(int)
+    machine, hard = SVC(Gaussian(1.0), C).fit(X, y), SVC(Gaussian(1.0), np.inf).fit(X, y)
+    assert machine.score(X, y) == 1.0
+    np.testing.assert_allclose(machine.dual_coef_.sum(), 0.0, atol=1e-9)
+    np.testing.assert_allclose(machine.margin_, hard.margin_, rtol=1e-2)
+
+
+def test_a_repaired_spectrum_leaves_nothing_behind_for_the_next_fit():
+    rng = np.random.default_rng(0)
+    SVC(Sigmoid(0.02, 0.0), indefinite="clip").fit(rng.normal(size=(60, 3)), np.arange(60) % 2)
+    X, y = rng.normal(size=(50, 3)), np.arange(50) % 2
+    assert SVC().fit(X, y).solution_.status == "solved"
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e5])
+def test_a_large_irrelevant_column_does_not_hide_a_hard_margin(shift):
+    X = np.array([[1e5, 0.0], [1e5, 1.0], [-1e5, 0.0], [-1e5, 1.0]]) + shift
+    assert SVC("linear", np.inf).fit(X, [0, 1, 0, 1]).margin_ == pytest.approx(0.5, rel=1e-6)
+
+
+def test_a_warm_start_may_go_on_to_a_hard_margin():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = (X[:, 0] > 0).astype(int)
+    machine = SVC(Gaussian(1.0), 1.0, warm_start=True).fit(X, y).set_params(C=np.inf).fit(X, y)
+    assert machine.solution_.status == "solved" and machine.score(X, y) == 1.0
+
+
+def test_a_few_items_far_away_are_noticed_by_the_check_of_single_precision():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(2500, 6)), rng.integers(0, 2, 2500)
+    X[rng.choice(2500, 5, replace=False)] = 2e5 + 0.7 * rng.normal(size=(5, 6))
+    assert SVC(Gaussian(2.0)).fit(X, y).plan_.precision == "double"
+    near = X[np.abs(X).max(axis=1) < 100]
+    assert SVC(Gaussian(2.0)).fit(near, y[: len(near)]).plan_.precision == "mixed"
+
+
+def test_many_copies_of_few_items_on_working_sets_are_solved():
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.normal(size=(20, 3)), 350, axis=0), rng.integers(0, 2, 7000)
+    machine = SVC(C=1e6).fit(X, y)
+    assert not machine.plan_.stored and machine.solution_.status == "solved"
+
+
+def test_a_linear_machine_has_weights_and_others_have_none():
+    X, y = np.array([[-2.0, 1.0], [-1.0, 0.0], [1.0, 0.0], [3.0, 1.0]]), [0, 0, 1, 1]
+    machine = SVC("linear", np.inf).fit(X, y)
+    np.testing.assert_allclose(X @ machine.coef_.T + machine.intercept_,
+                               machine.decision_function(X)[:, None])  # fmt: skip
+    assert not hasattr(SVC().fit(X, y), "coef_")
+
+
+def test_similarities_too_large_for_single_precision_are_predicted_in_double():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 4))
+    y = (X[:, 0] > 0).astype(int)
+    machine = SVC(Polynomial(6, offset=1.0, scale=0.1), 0.1).fit(X, y)
+    huge = X[:5] * 1e8
+    np.testing.assert_array_equal(machine.predict(huge), machine.decision_function(huge) > 0)
