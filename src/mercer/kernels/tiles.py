@@ -232,6 +232,9 @@ def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool =
         try:
             if not stop.is_set():
                 work(job)
+        except BaseException:
+            stop.set()  # before this thread takes another job
+            raise
         finally:
             _thread.working, _thread.stop = False, None
 

@@ -67,6 +67,9 @@ def calibrate(
     weights: np.ndarray | None,
 ) -> Calibration:
     """Fit the sigmoids on scores of the training items, by default on those of held-out folds."""
+    if weights is not None:  # items of weight zero are as good as absent
+        kept = np.flatnonzero(weights > 0)
+        points, codes, weights = points[kept], codes[kept], weights[kept]
     count = len(classes)
     rounds = duels(np.bincount(codes, minlength=count), machine.multiclass)
     if machine.probability == "exact":

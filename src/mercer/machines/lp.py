@@ -25,7 +25,7 @@ from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble
 from mercer.kernels import Kernel
 from mercer.kernels.parameters import positive
-from mercer.machines.margin import price
+from mercer.machines.bounds import price
 from mercer.machines.pairs import votes
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.memory import afford

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import ConvergenceWarning, ValidityError
+from mercer.machines.bounds import poured, share
 from mercer.machines.classifier import Classifier, Learned
-from mercer.machines.margin import Program, poured, share
+from mercer.machines.margin import Program
 from mercer.machines.pairs import Duel
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic

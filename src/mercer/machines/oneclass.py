@@ -14,7 +14,8 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import admit_weights
-from mercer.machines.margin import Margin, Program, keep, poured, share
+from mercer.machines.bounds import poured, share
+from mercer.machines.margin import Margin, Program, keep
 from mercer.plans import Plan
 from mercer.plans.margins import MarginPlan
 from mercer.solvers.quadratic import Optimum, Quadratic

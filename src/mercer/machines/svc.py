@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.machines.bounds import price, upper_bounds
 from mercer.machines.classifier import Classifier, Learned
-from mercer.machines.margin import Program, price, upper_bounds
+from mercer.machines.margin import Program
 from mercer.machines.pairs import Duel
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic

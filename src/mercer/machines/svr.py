@@ -13,8 +13,9 @@ from sklearn.base import RegressorMixin
 
 from mercer.domains import admit_numbers, admit_weights
 from mercer.errors import ValidityError
+from mercer.machines.bounds import upper_bounds
 from mercer.machines.machine import number
-from mercer.machines.margin import Margin, Program, keep, upper_bounds
+from mercer.machines.margin import Margin, Program, keep
 from mercer.plans import Plan
 from mercer.plans.margins import MarginPlan
 from mercer.solvers.quadratic import Quadratic

@@ -21,6 +21,7 @@ import numpy as np
 from mercer.gram import Pieces, Rows, Stored
 from mercer.gram.room import ROOM
 from mercer.kernels.tiles import stopping
+from mercer.solvers.choice import choose, enough
 from mercer.solvers.free import Plane, settle_free
 from mercer.solvers.quadratic import (
     Optimum,
@@ -161,8 +162,12 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
             state.F, exact = state.afresh(), True
             continue
         stored = isinstance(operator, Stored)  # there is nothing to gain from leaving some out
-        count = len(state.beta) if stored else _enough(problem, state.beta, effort)
-        chosen = _choose(problem, state, count, distinct)
+        count = (
+            len(state.beta)
+            if stored
+            else enough(problem, state.beta, effort.working, effort.largest)
+        )
+        chosen = choose(problem, state.beta, state.F, count, distinct)
         limit = min(effort.steps - steps, PATIENT * max(len(chosen), SHORTEST))
         done = _round(operator, problem, state, chosen, diagonal, violation, limit, effort)
         steps, exact = steps + done.steps, False
@@ -215,60 +220,6 @@ def _level(problem: Quadratic, slopes: np.ndarray) -> np.ndarray:
         beta[k] += move
         left -= move
     return beta
-
-
-def _enough(problem: Quadratic, beta: np.ndarray, effort: Effort) -> int:
-    """Return the size of the next working set: room for all free variables and as many others."""
-    free = int(np.count_nonzero((beta > problem.lower) & (beta < problem.upper)))
-    return max(effort.working, min(2 * free, effort.largest))
-
-
-def _choose(problem: Quadratic, state: Slopes, count: int, distinct: bool = False) -> np.ndarray:
-    """Return the variables of the next round, in ascending order.
-
-    Half of the places go to those that would grow most, half to those that would shrink most, and
-    what is left to free ones. If they are to be `distinct`, equal wishes are taken once.
-    """
-    beta, F = state.beta, state.F
-    if len(beta) <= count:
-        return np.arange(len(beta))
-    places = count // (2 * len(problem.groups))
-    chosen = np.zeros(len(beta), dtype=bool)
-    for group in problem.groups:
-        f, b = F[group], beta[group]
-        grow = np.where(b < problem.upper[group], f, -np.inf)
-        shrink = np.where(b > problem.lower[group], -f, -np.inf)
-        for wish, other in ((grow, -shrink.max()), (shrink, -grow.max())):
-            some = _largest(_once(wish) if distinct else wish, places)
-            chosen[group.start + some[wish[some] > other]] = True
-    left = count - int(chosen.sum())
-    if left > 0:
-        free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper) & ~chosen)
-        chosen[free[:left]] = True
-    return np.flatnonzero(chosen)
-
-
-def _once(values: np.ndarray) -> np.ndarray:
-    """Return values of which all but the first of equal ones are minus infinity.
-
-    Examples
-    --------
-    >>> _once(np.array([2.0, 1.0, 2.0]))
-    array([  2.,   1., -inf])
-    """
-    _, first = np.unique(values, return_index=True)
-    found = np.full(len(values), -np.inf)
-    found[first] = values[first]
-    return found
-
-
-def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Return where the `count` largest values are, the first of equal ones."""
-    if len(values) <= count:
-        return np.arange(len(values))
-    bar = np.partition(values, len(values) - count)[len(values) - count]
-    above = np.flatnonzero(values > bar)
-    return np.concatenate([above, np.flatnonzero(values == bar)[: count - len(above)]])
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Sums share work: dot products and distances are computed once per tile, whoever needs them."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -176,3 +177,23 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
 def test_there_is_at_least_one_core():
     assert cores() >= 1
+
+
+def test_jobs_are_told_when_nobody_waits_for_them_any_more(monkeypatch):
+    monkeypatch.setattr(module, "cores", lambda: 2)
+    started, told = threading.Event(), []
+
+    def work(job):
+        if job == 0:
+            started.wait(10)
+            raise KeyboardInterrupt
+        started.set()
+        told.append(any(module.stopping() or time.sleep(0.01) for _ in range(1000)))
+
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(work, [0, 1, 2, 3])
+    deadline = time.monotonic() + 10
+    while not told and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert told == [True]  # the job that ran was told, and those that waited never began
+    assert not module.stopping()

@@ -229,3 +229,20 @@ def test_an_agreeing_distribution_moves_as_little_as_it_can():
     top = moved.max(axis=1, keepdims=True)
     unequal = moved < top - 1e-9  # those that did not share are as they were
     np.testing.assert_allclose(moved[unequal], P[~right][unequal], rtol=1e-9)
+
+
+def test_an_item_of_weight_zero_is_held_out_of_no_fold():
+    X, y = clouds(40, 2)
+    weights = np.where((y == 1) & (np.arange(40) > 3), 0.0, 1.0)
+    found = SVC(Gaussian(1.0), probability=True, random_state=0)
+    left = weights > 0
+    with_zeros = found.fit(X, y, sample_weight=weights).predict_proba(X)
+    without = found.fit(X[left], y[left]).predict_proba(X)
+    np.testing.assert_allclose(with_zeros, without, atol=1e-9)
+
+
+def test_a_class_with_one_item_of_any_weight_has_no_folds():
+    X, y = clouds(40, 2)
+    weights = np.where((y == 1) & (np.arange(40) > 1), 0.0, 1.0)
+    with pytest.raises(DomainError, match="only one item"):
+        SVC(Gaussian(1.0), probability=True).fit(X, y, sample_weight=weights)

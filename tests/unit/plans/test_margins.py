@@ -1,8 +1,5 @@
 """Plans for support vector machines: what is stored, how large working sets are, and why."""
 
-import gc
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -11,6 +8,7 @@ from mercer.errors import PlanError, ValidityError
 from mercer.kernels import Gaussian, Linear, tiles
 from mercer.plans import Plan, Size
 from mercer.plans.margins import KEPT, SMALL, WORKING, plan_margin
+from tests.measure import peak
 
 PLENTY = Plan(memory=10**12)
 
@@ -112,19 +110,6 @@ def test_more_memory_is_never_worse():
 
 
 # ---- predicted bytes ---------------------------------------------------------------------------
-
-
-def peak(work):
-    """Return the most bytes that were allocated at once while `work` ran."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        work()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
 
 
 def data(n, d=6):
