@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         machines,
         plans,
         rkhs,
+        selection,
         solvers,
         testing,
     )
@@ -49,7 +50,7 @@ __version__ = "0.1.0"
 
 _ROOMS = (
     "datasets", "domains", "errors", "gram", "kernels", "machines", "plans", "plots", "rkhs",
-    "solvers", "testing",
+    "selection", "solvers", "testing",
 )  # fmt: skip
 _HOMES = {
     "LPSVC": "mercer.machines",
@@ -101,6 +102,7 @@ __all__ = [
     "machines",
     "plans",
     "rkhs",
+    "selection",
     "solvers",
     "testing",
 ]

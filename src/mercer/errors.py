@@ -18,6 +18,8 @@ __all__ = [
     "DomainTypeError",
     "MercerError",
     "PlanError",
+    "SelectionError",
+    "SelectionWarning",
     "SolveError",
     "ValidityError",
 ]
@@ -45,6 +47,14 @@ class PlanError(MercerError, MemoryError):
 
 class SolveError(MercerError, LinAlgError):
     """A system has no trustworthy solution; the message says why and what to try."""
+
+
+class SelectionError(MercerError, ValueError):
+    """A grid, its folds or its scoring cannot work; the message names the parameter or the fold."""
+
+
+class SelectionWarning(UserWarning):
+    """A choice that deserves a second look, such as a best value at the border of a grid."""
 
 
 class ConvergenceWarning(UserWarning):

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2] / "src" / "mercer"
 ORDER = (
     "errors",
     "memory",
+    "progress",
     "domains",
     "kernels",
     "plans",

@@ -1,0 +1,1 @@
+"""Selection: which kernel and which penalty, and how well the choice will do on new data."""
