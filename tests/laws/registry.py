@@ -15,6 +15,7 @@ from mercer import (
     SVR,
     ExemplarClassifier,
     ExemplarRegressor,
+    GaussianProcess,
     KernelDiscriminant,
     KernelLogistic,
     KernelMeans,
@@ -259,6 +260,13 @@ def _machines() -> list[MachineEntry]:
             "ridge on a matrix",
             KernelRidge("precomputed", 0.1),
             gram, y, rows, frozenset({"estimator", "repetition", "removal"}),
+        ),
+        MachineEntry("gaussian process", GaussianProcess(penalty=0.1), X, y, new),
+        MachineEntry("linear process", GaussianProcess("linear", 0.1, intercept=True), X, Y, new),
+        MachineEntry(
+            "process on words",
+            GaussianProcess(assume_psd(from_function(shared)), 0.1, intercept=True),
+            words, counts, ["owls", "x", "catnap"], objects,
         ),
         MachineEntry(
             "two classes", KernelRidgeClassifier("laplacian", 0.1), X, two, new, regression

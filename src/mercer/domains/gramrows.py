@@ -19,13 +19,17 @@ class GramRows(Points):
     """Rows of similarities to a fixed set of reference items.
 
     `places` says which reference item each row belongs to: the rows of a square training
-    matrix are its own references, rows of new items have no place.
+    matrix are its own references, rows of new items have no place. `symmetric` says that the
+    matrix of the references is known to be symmetric, so that nobody needs to look.
     """
 
-    def __init__(self, matrix: np.ndarray, places: np.ndarray | None) -> None:
+    def __init__(
+        self, matrix: np.ndarray, places: np.ndarray | None, symmetric: bool = False
+    ) -> None:
         super().__init__()
         self.matrix = matrix
         self.places = places
+        self.symmetric = symmetric
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
@@ -34,8 +38,13 @@ class GramRows(Points):
     def width(self) -> int:
         return int(self.matrix.shape[1])
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.matrix.shape[0]), self.width
+
     def take(self, rows: Any) -> GramRows:
-        return GramRows(self.matrix[rows], None if self.places is None else self.places[rows])
+        places = None if self.places is None else self.places[rows]
+        return GramRows(self.matrix[rows], places, self.symmetric)
 
     def concat(self, other: GramRows) -> GramRows:
         places = None

@@ -253,5 +253,6 @@ def _square(points: GramRows) -> np.ndarray:
         )
     if not np.array_equal(points.places, np.arange(matrix.shape[1])):
         matrix = matrix[:, points.places]
-    require_symmetric(matrix)
+    if not points.symmetric:
+        require_symmetric(matrix)
     return matrix

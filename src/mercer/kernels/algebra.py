@@ -64,6 +64,9 @@ class Sum(Binary):
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.inner_diagonal(self.left, points) + self.inner_diagonal(self.right, points)
 
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        return self.inner_slopes("left", block, G) | self.inner_slopes("right", block, G)
+
     def prove(self) -> Proof:
         return derive(self, "it is a sum (6.17) of", self.left, self.right)
 
@@ -113,6 +116,10 @@ class Product(Binary):
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.inner_diagonal(self.left, points) * self.inner_diagonal(self.right, points)
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        left = self.inner_slopes("left", block, G * self.inner(self.right, block))
+        return left | self.inner_slopes("right", block, G * self.inner(self.left, block))
 
     def prove(self) -> Proof:
         return derive(self, "it is a product (6.18) of", self.left, self.right)

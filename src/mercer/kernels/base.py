@@ -25,7 +25,7 @@ import numpy as np
 
 from mercer.domains import ANYTHING, VECTORS, Domain, Points, Vectors
 from mercer.errors import DomainError, ValidityError, suggestion
-from mercer.kernels.block import Block
+from mercer.kernels.block import Block, same_width
 from mercer.kernels.features import FeatureMap, RandomFeatures
 from mercer.kernels.proof import Proof, unknown
 from mercer.kernels.tiles import diagonal, fill, on_numpy
@@ -109,6 +109,14 @@ class Kernel(Value):
     def evaluate_diagonal(self, points: Any) -> Any:
         """Return k(x, x) of each point; by default one `pair` after the other."""
         return np.array([self.pair(x, x) for x in points.items()], dtype=np.float64)
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        """Return the derivatives of Σ Gᵢⱼ k(xᵢ, zⱼ) by the logarithms of positive parameters.
+
+        Names are those of `get_params`; one bandwidth per dimension has an array. A parameter
+        that is not named stays as it is in a search. With NumPy only.
+        """
+        return {}
 
     def prove(self) -> Proof:
         """Return the proof of this kernel's validity."""
@@ -283,6 +291,12 @@ class Kernel(Value):
         """Return the Gram matrix of a part of this kernel."""
         return adopted(child.evaluate(block.view(*self.sees(child))), block.left)
 
+    def inner_slopes(self, name: str, block: Block, G: np.ndarray) -> dict[str, Any]:
+        """Return the slopes of a part of this kernel, by their names in the whole."""
+        child = getattr(self, name)
+        found = child.slopes(block.view(*self.sees(child)), G)
+        return {f"{name}__{key}": slope for key, slope in found.items()}
+
     def inner_diagonal(self, child: Kernel, points: Points) -> Any:
         """Return the diagonal of a part of this kernel."""
         return adopted(child.evaluate_diagonal(points.view(*self.sees(child))), points)
@@ -377,21 +391,3 @@ def adopted(values: Any, points: Points) -> Any:
     array: Any = getattr(points, "array", getattr(points, "frame", None))
     xp = array_api_compat.array_namespace(array)
     return xp.asarray(values, dtype=array.dtype, device=array_api_compat.device(array))
-
-
-def same_width(left: Points, right: Points) -> None:
-    """Refuse to compare rows of different length, or of differently named columns."""
-    if left.width is not None and right.width is not None and left.width != right.width:
-        raise DomainError(
-            f"the items to compare have {left.width} and {right.width} columns; they must have "
-            "the same number"
-        )
-    names, others = (getattr(points, "names", None) for points in (left, right))
-    if names is not None and others is not None and names != others:
-        place = next(
-            i for i, pair in enumerate(zip(names, others, strict=True)) if len({*pair}) > 1
-        )
-        raise DomainError(
-            f"the items to compare have different columns: {names[place]!r} and "
-            f"{others[place]!r} at place {place}"
-        )

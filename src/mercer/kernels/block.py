@@ -14,14 +14,17 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Points, Vectors
+from mercer.errors import DomainError
 
 __all__ = [
     "Block",
+    "dot",
     "dots",
     "multiply",
     "norms",
     "outer",
     "rows",
+    "same_width",
     "scaled",
     "sides",
     "squares",
@@ -198,6 +201,11 @@ def multiply(block: Block, A: Any, B: Any) -> Any:
     return product.toarray() if sparse.issparse(product) else product
 
 
+def dot(G: np.ndarray, values: np.ndarray) -> float:
+    """Return Σ Gᵢⱼ·valuesᵢⱼ."""
+    return float(np.einsum("ij,ij->", G, values))
+
+
 def squares(A: Any) -> Any:
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
@@ -225,3 +233,21 @@ def outer(block: Block, operation: str, a: Any, b: Any, out: Any = None) -> Any:
         return getattr(block.xp, operation)(a[:, None], b[None, :])
     out = block.empty() if out is None else out
     return getattr(np, operation)(a[:, None], b[None, :], out=out)
+
+
+def same_width(left: Points, right: Points) -> None:
+    """Refuse to compare rows of different length, or of differently named columns."""
+    if left.width is not None and right.width is not None and left.width != right.width:
+        raise DomainError(
+            f"the items to compare have {left.width} and {right.width} columns; they must have "
+            "the same number"
+        )
+    names, others = (getattr(points, "names", None) for points in (left, right))
+    if names is not None and others is not None and names != others:
+        place = next(
+            i for i, pair in enumerate(zip(names, others, strict=True)) if len({*pair}) > 1
+        )
+        raise DomainError(
+            f"the items to compare have different columns: {names[place]!r} and "
+            f"{others[place]!r} at place {place}"
+        )

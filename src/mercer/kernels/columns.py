@@ -65,6 +65,9 @@ class On(Kernel):
     def evaluate(self, block: Block) -> Any:
         return self.inner(self.kernel, block)
 
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        return self.inner_slopes("kernel", block, G)
+
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.inner_diagonal(self.kernel, points)
 

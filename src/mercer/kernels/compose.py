@@ -57,6 +57,11 @@ class Rescale(Composite):
         right = adopted(_column(factors.right), block.right)
         return self.inner(self.kernel, block) * left[:, None] * right[None, :]
 
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        factors = block.view(("factors", Identity(self.function)), self._factors)
+        left, right = _column(factors.left), _column(factors.right)
+        return self.inner_slopes("kernel", block, G * left[:, None] * right[None, :])
+
     def evaluate_diagonal(self, points: Points) -> Any:
         f = _column(points.view(("factors", Identity(self.function)), self._factors))
         return self.inner_diagonal(self.kernel, points) * adopted(f, points) ** 2
@@ -135,6 +140,9 @@ class Pullback(Kernel):
 
     def evaluate(self, block: Block) -> Any:
         return self.inner(self.kernel, block)
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        return self.inner_slopes("kernel", block, G)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.inner_diagonal(self.kernel, points)

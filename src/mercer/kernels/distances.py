@@ -12,7 +12,9 @@ from scipy.spatial import distance
 from mercer.domains import ZERO, Points, Vectors
 from mercer.kernels.block import (
     Block,
+    dot,
     multiply,
+    outer,
     rows,
     scaled,
     sides,
@@ -20,7 +22,14 @@ from mercer.kernels.block import (
     sum_over_dimensions,
 )
 
-__all__ = ["cityblock", "minkowski", "moved", "squared_distances"]
+__all__ = [
+    "absolute_differences",
+    "cityblock",
+    "minkowski",
+    "moved",
+    "squared_differences",
+    "squared_distances",
+]
 
 # Below this many dimensions, adding up squared differences is cheaper than a matrix product.
 FEW_DIMENSIONS = 4
@@ -53,6 +62,32 @@ def minkowski(block: Block, order: float, weights: tuple[float, ...] | None) -> 
         return sum_over_dimensions(block, A, B, lambda i, u: w[i] * xp.abs(u) ** order)
 
     return block.share(("minkowski", order, weights), compute)
+
+
+def squared_differences(block: Block, H: np.ndarray, scales: tuple[float, ...]) -> np.ndarray:
+    """Return Σ Hᵢⱼ(xᵢ − zⱼ)² in each dimension, by products instead of all the differences.
+
+    Seen from one origin, little cancels in h·x² + h'·z² − 2xᵀHz with the row and column sums h, h'
+    of H.
+    """
+    A, B = (side.array for side in _near_origin(block, scales))
+    across = H @ B
+    if sparse.issparse(A):
+        own = A.multiply(A).T @ H.sum(axis=1) + B.multiply(B).T @ H.sum(axis=0)
+        return own - 2 * np.asarray(A.multiply(across).sum(axis=0)).ravel()
+    own = H.sum(axis=1) @ A**2 + H.sum(axis=0) @ B**2
+    return own - 2 * np.einsum("ij,ij->j", A, across)
+
+
+def absolute_differences(block: Block, H: np.ndarray, scales: tuple[float, ...]) -> np.ndarray:
+    """Return Σ Hᵢⱼ|xᵢ − zⱼ| in each dimension."""
+    A, B = (side.array for side in _near_origin(block, scales))
+    found, work = np.empty(len(scales)), None
+    for d in range(len(scales)):
+        a, b = (s[:, [d]].toarray()[:, 0] if sparse.issparse(s) else s[:, d] for s in (A, B))
+        work = outer(block, "subtract", a, b, work)
+        found[d] = dot(H, np.abs(work, out=work))
+    return found
 
 
 class Moved(Points):

@@ -13,7 +13,7 @@ from scipy import sparse
 from mercer.domains import ANYTHING, Domain, Points, Vectors, real_numbers
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel, VectorKernel, kernel
-from mercer.kernels.block import Block, dots, norms, rows
+from mercer.kernels.block import Block, dot, dots, norms, rows
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.parameters import finite, positive, whole
 from mercer.kernels.proof import Proof, Witness, proved, refute
@@ -90,6 +90,12 @@ class Polynomial(VectorKernel):
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return (self.scale * squared_norms(points) + self.offset) ** self.degree
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        D = dots(block)
+        H = G * (self.degree * (self.scale * D + self.offset) ** (self.degree - 1))
+        found = {"scale": self.scale * dot(H, D), "offset": self.offset * float(np.sum(H))}
+        return {name: slope for name, slope in found.items() if getattr(self, name) > 0}
 
     def prove(self) -> Proof:
         if self.offset >= 0 and self.scale >= 0:
@@ -233,6 +239,9 @@ class Constant(Kernel):
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.constant(points, self.value)
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        return {"value": self.value * float(np.sum(G))} if self.value > 0 else {}
 
     def prove(self) -> Proof:
         return proved(self, "it is f(x)f(z) with a constant f (6.14)")

@@ -11,7 +11,7 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel, wrapped
-from mercer.kernels.block import Block
+from mercer.kernels.block import Block, dot
 from mercer.kernels.composite import Composite, need_kernel
 from mercer.kernels.dot import Constant
 from mercer.kernels.features import FeatureMap, beside, crossed
@@ -43,6 +43,14 @@ class Unary(Composite):
         xp = points.xp if isinstance(points, Vectors) else np
         return self.apply(self.inner_diagonal(self.kernel, points), xp)
 
+    def derivative(self, values: Any) -> Any:
+        """Return the derivative of `apply` at the similarities of the inner kernel."""
+        return None
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        steepness = self.derivative(self.inner(self.kernel, block))
+        return {} if steepness is None else self.inner_slopes("kernel", block, G * steepness)
+
 
 @kernel
 class Scale(Unary):
@@ -73,6 +81,12 @@ class Scale(Unary):
 
     def apply(self, values: Any, xp: Any) -> Any:
         return self.factor * values
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        found = self.inner_slopes("kernel", block, self.factor * G)
+        if self.factor > 0:
+            found["factor"] = self.factor * dot(G, self.inner(self.kernel, block))
+        return found
 
     def prove(self) -> Proof:
         return derive(self, "it is a nonnegative multiple (6.13) of", self.kernel)
@@ -116,6 +130,9 @@ class Power(Unary):
     def apply(self, values: Any, xp: Any) -> Any:
         return values**self.exponent
 
+    def derivative(self, values: Any) -> Any:
+        return self.exponent * values ** (self.exponent - 1)
+
     def prove(self) -> Proof:
         return derive(self, f"it is a product (6.18) of {self.exponent} times", self.kernel)
 
@@ -151,6 +168,9 @@ class Exp(Unary):
     def apply(self, values: Any, xp: Any) -> Any:
         return xp.exp(values)
 
+    def derivative(self, values: Any) -> Any:
+        return np.exp(values)
+
     def prove(self) -> Proof:
         return derive(self, "it is the exponential (6.16) of", self.kernel)
 
@@ -180,6 +200,10 @@ class PolynomialOf(Unary):
         for c in reversed(self.coefficients):  # Horner's rule
             result = result * values + c
         return result
+
+    def derivative(self, values: Any) -> Any:
+        falling = tuple(c * power for power, c in enumerate(self.coefficients))[1:]
+        return np.polynomial.polynomial.polyval(values, falling or (0.0,))
 
     def prove(self) -> Proof:
         rule = "it is a polynomial with nonnegative coefficients (6.15) of"

@@ -12,7 +12,7 @@ from scipy import sparse
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.bandwidths import resolved
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import Block, dots, norms, outer, rows, sum_over_dimensions
+from mercer.kernels.block import Block, dot, dots, norms, outer, rows, sum_over_dimensions
 from mercer.kernels.distances import cityblock, squared_distances
 from mercer.kernels.dot import squared_norms
 from mercer.kernels.parameters import positive
@@ -55,6 +55,10 @@ class Chi2(VectorKernel):
 
     def evaluate(self, block: Block) -> Any:
         return block.exp(self.distances(block), -1 / float(self.bandwidth))
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        D = self.distances(block) / self.bandwidth
+        return {"bandwidth": dot(G * np.exp(-D), D)}
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)

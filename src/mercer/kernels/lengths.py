@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from mercer.domains import Points, Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.bandwidths import Bandwidth, resolved
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.block import Block
+from mercer.kernels.block import Block, dot
 from mercer.kernels.composite import Composite, need_kernel
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.parameters import positive
@@ -44,6 +45,14 @@ class Normalize(Composite):
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.inner_diagonal(self.kernel, points) * self._inverse_lengths(points) ** 2
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        left, right = self._inverse_lengths(block.left), self._inverse_lengths(block.right)
+        H = G * left[:, None] * right[None, :]
+        found = self.inner_slopes("kernel", block, H)
+        H *= self.inner(self.kernel, block)
+        here, there = H.sum(axis=1) * left**2, H.sum(axis=0) * right**2
+        return with_lengths(self, found, ((block.left, here), (block.right, there)))
 
     def prove(self) -> Proof:
         return derive(self, "it is f(x)·k·f(z) with f = 1/√k(x, x) (6.14) of", self.kernel)
@@ -97,6 +106,16 @@ class GaussianOver(Composite):
     def evaluate_diagonal(self, points: Points) -> Any:
         return 0.0 * self.inner_diagonal(self.kernel, points) + 1.0
 
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        precision = min(1 / self.bandwidth / self.bandwidth, 1e300)
+        D = self._squared_distances(block)
+        H = block.exp(D, -0.5 * precision)
+        H *= np.where(D > 0, G, 0.0)
+        H *= precision
+        found = self.inner_slopes("kernel", block, H)
+        ends = (block.left, H.sum(axis=1)), (block.right, H.sum(axis=0))
+        return {"bandwidth": dot(H, D), **with_lengths(self, found, ends)}
+
     def prove(self) -> Proof:
         rule = "it is (6.26), f(x)·exp(κ(x, z)/σ²)·f(z) by (6.14) and (6.16), over"
         return derive(self, rule, self.kernel)
@@ -133,6 +152,9 @@ class AssumePSD(Composite):
     def evaluate(self, block: Block) -> Any:
         return self.inner(self.kernel, block)
 
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        return self.inner_slopes("kernel", block, G)
+
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.inner_diagonal(self.kernel, points)
 
@@ -147,6 +169,18 @@ class AssumePSD(Composite):
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
         return self.kernel.frequencies(rng, count, width)
+
+
+def with_lengths(
+    whole: Kernel, found: dict[str, Any], ends: Iterable[tuple[Points, np.ndarray]]
+) -> dict[str, Any]:
+    """Add to the slopes of a part those of its −½ Σ gᵢ k(xᵢ, xᵢ) at both ends of a block."""
+    if not found:
+        return found
+    for points, g in ends:
+        lengths = whole.inner_slopes("kernel", Block(points, points, True), np.diag(-0.5 * g))
+        found = {key: slope + lengths[key] for key, slope in found.items()}
+    return found
 
 
 def normalize(k: Kernel) -> Kernel:

@@ -79,6 +79,24 @@ class Matern(Stationary):
             _bessel_form(to_numpy(t), self.nu), dtype=t.dtype, device=array_api_compat.device(t)
         )
 
+    def falloff(self, block: Block) -> Any:
+        # The derivative of t^ν K_ν(t) is −t^ν K_{ν−1}(t) (Abramowitz & Stegun, 9.6.28).
+        if self.nu == math.inf:
+            return self.evaluate(block)
+        t = np.sqrt(squared_distances(block, self.scales)) * (math.sqrt(2 * self.nu) / self.sigma)
+        if self.nu == 0.5:
+            return np.divide(np.exp(-t), t, out=np.zeros_like(t), where=t > 0)
+        if self.nu == 1.5:
+            return 3 * np.exp(-t)
+        if self.nu == 2.5:
+            return 5 / 3 * (1 + t) * np.exp(-t)
+        if self.nu > 1:
+            return self.nu / (self.nu - 1) * _bessel_form(t, self.nu - 1)
+        safe = np.where(t > 0, t, 1.0)
+        height = 2 ** (2 - self.nu) * self.nu / special.gamma(self.nu)
+        steep = height * safe ** (self.nu - 1) * special.kv(1 - self.nu, safe)
+        return np.where((t > 0) & np.isfinite(steep), steep, 0.0)
+
     def prove(self) -> Proof:
         return proved(self, "it is the Fourier transform of a multivariate t density (Bochner)")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import Block
+from mercer.kernels.block import Block, dot
 from mercer.kernels.distances import minkowski
 from mercer.kernels.parameters import positive, sequence
 from mercer.kernels.proof import Proof, proved, refute
@@ -82,6 +82,10 @@ class Shepard(VectorKernel):
     def evaluate(self, block: Block) -> Any:
         D = minkowski(block, self.order, self.attention)
         return block.xp.exp(-self.sensitivity * D ** (self.exponent / self.order))
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        D = minkowski(block, self.order, self.attention) ** (self.exponent / self.order)
+        return {"sensitivity": -self.sensitivity * dot(G * np.exp(-self.sensitivity * D), D)}
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)

@@ -11,8 +11,14 @@ import numpy as np
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.bandwidths import Bandwidth, bandwidth, resolved
 from mercer.kernels.base import VectorKernel, kernel
-from mercer.kernels.block import Block, rows
-from mercer.kernels.distances import cityblock, moved, squared_distances
+from mercer.kernels.block import Block, dot, rows, sides
+from mercer.kernels.distances import (
+    absolute_differences,
+    cityblock,
+    moved,
+    squared_differences,
+    squared_distances,
+)
 from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
 
@@ -71,6 +77,19 @@ class Stationary(VectorKernel):
         """Return the distances whose median is the bandwidth's heuristic."""
         return block.xp.sqrt(squared_distances(block))
 
+    def falloff(self, block: Block) -> Any:
+        """Return −2·dk/dD in a new array, where D = |(x − z)/σ|²; 0 where it is infinite."""
+        return None
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        H = self.falloff(block)
+        if H is None:
+            return {}
+        H *= G
+        if self.scales is not None:
+            return {"bandwidth": squared_differences(block, H, self.scales)}
+        return {"bandwidth": self.precision * dot(H, squared_distances(block))}
+
     def encode(self, points: Vectors) -> None:
         super().encode(points)
         if points.origin is not None:
@@ -112,6 +131,9 @@ class Gaussian(Stationary):
     def evaluate(self, block: Block) -> Any:
         return block.exp(squared_distances(block, self.scales), -0.5 * self.precision)
 
+    def falloff(self, block: Block) -> Any:
+        return self.evaluate(block)
+
     def prove(self) -> Proof:
         return proved(self, "(6.25) writes it as f(x)·exp(xᵀz/σ²)·f(z), by (6.14) and (6.16)")
 
@@ -139,6 +161,13 @@ class Laplacian(Stationary):
 
     def evaluate(self, block: Block) -> Any:
         return block.exp(cityblock(block, self.scales), -1 / self.sigma)
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        H = self.evaluate(block)
+        H *= G
+        if self.scales is not None:
+            return {"bandwidth": absolute_differences(block, H, self.scales)}
+        return {"bandwidth": dot(H, cityblock(block)) / self.sigma}
 
     def distances(self, block: Block) -> Any:
         return cityblock(block)
@@ -172,6 +201,10 @@ class Exponential(Stationary):
     def evaluate(self, block: Block) -> Any:
         distances = block.xp.sqrt(squared_distances(block, self.scales))
         return block.exp(distances, -1 / self.sigma)
+
+    def falloff(self, block: Block) -> Any:
+        t = np.sqrt(squared_distances(block, self.scales)) / self.sigma
+        return np.divide(np.exp(-t), t, out=np.zeros_like(t), where=t > 0)
 
     def prove(self) -> Proof:
         return proved(self, "it is the Fourier transform of a multivariate Cauchy density")
@@ -213,6 +246,15 @@ class RationalQuadratic(Stationary):
     def evaluate(self, block: Block) -> Any:
         D = squared_distances(block, self.scales)
         return (1 + D * (0.5 / self.alpha * self.precision)) ** -self.alpha
+
+    def falloff(self, block: Block) -> Any:
+        D = squared_distances(block, self.scales)
+        return (1 + D * (0.5 / self.alpha * self.precision)) ** (-self.alpha - 1)
+
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        D = squared_distances(block, self.scales) * (0.5 / self.alpha * self.precision)
+        by_alpha = dot(G * (1 + D) ** -self.alpha, D / (1 + D) - np.log1p(D))
+        return {"alpha": self.alpha * by_alpha, **super().slopes(block, G)}
 
     def prove(self) -> Proof:
         return proved(self, "it is a positive mixture (6.13, 6.17) of Gaussians of all bandwidths")
@@ -259,6 +301,26 @@ class Periodic(Stationary):
     def evaluate(self, block: Block) -> Any:
         return block.exp(squared_distances(block.view(("circle", self), self._circle)), -0.5)
 
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        circles = block.view(("circle", self), self._circle)
+        H = self.evaluate(block) * G
+        ones = (1.0,) * (2 * block.left.width)
+        cosines, sines = np.split(squared_differences(circles, H, ones), 2)
+        by_bandwidth = cosines + sines
+        return {
+            "bandwidth": by_bandwidth if self.scales else float(np.sum(by_bandwidth)),
+            "period": self._by_period(block, circles, H),
+        }
+
+    def _by_period(self, block: Block, circles: Block, H: np.ndarray) -> float:
+        """Return Σ Hᵢⱼ·δ sin(δ)/σ² with δ = 2π(x − z)/p, by the sine of a difference."""
+        X, Z = (a * (2 * math.pi / self.period) for a in centered(*rows(block)))
+        (cx, sx), (cz, sz) = (np.split(side.array, 2, axis=1) for side in sides(circles))
+        with_cosine, with_sine = H @ cz, H @ sz
+        found = X * sx * with_cosine - X * cx * with_sine
+        found += cx * (H @ (Z * sz)) - sx * (H @ (Z * cz))
+        return float(np.sum(found))
+
     def encode(self, points: Vectors) -> None:
         super().encode(points)
         points.view(("circle", self), self._circle)
@@ -282,6 +344,12 @@ class Periodic(Stationary):
         # The Fourier series of exp(cos) has Bessel weights: the difference of two Poisson counts.
         rate = np.broadcast_to(0.5 / self.widths**2, (count, width))
         return (rng.poisson(rate) - rng.poisson(rate)) * (2 * np.pi / self.period)
+
+
+def centered(X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both seen from the mean of the second, which changes no difference."""
+    mean = Z.mean(axis=0)
+    return X - mean, Z - mean
 
 
 def student(rng: np.random.Generator, count: int, width: int, freedom: float) -> np.ndarray:

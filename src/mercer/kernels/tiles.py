@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -25,7 +25,7 @@ from mercer.memory import afford
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
 
-__all__ = ["TILE", "cores", "fill", "in_threads", "spans"]
+__all__ = ["TILE", "cores", "fill", "fill_several", "in_threads", "spans"]
 
 TILE = 384  # small enough for a processor's cache, large enough to hide the cost of the calls
 SINGLE_TILE = 512  # the same number of bytes, in single precision
@@ -57,28 +57,67 @@ def fill(
     """
     if not on_numpy(A):
         return _fill_elsewhere(kernel, A, B)
-    symmetric = B is None
-    A, B = common_origin(kernel, A, B)
-    K = _room(len(A), len(B), np.dtype(dtype or _dtype(A, B))) if out is None else out
+    left, right = common_origin(kernel, A, B)
+    K = (
+        _room(len(left), len(right), np.dtype(dtype or _dtype(left, right)))
+        if out is None
+        else out
+    )
+    _fill([kernel], left, None if B is None else right, [K], half)
+    return K
 
-    size = tile_size(A, B)
+
+def fill_several(kernels: Sequence[Kernel], points: Points) -> list[np.ndarray]:
+    """Return the Gram matrices of several kernels on the same items, in double precision.
+
+    What they need of a tile, such as its distances, is computed once.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> points = Gaussian(1.0).admit([[0.0], [1.0]])
+    >>> narrow, wide = fill_several([Gaussian(0.5), Gaussian(2.0)], points)
+    >>> narrow[0, 1].round(3), wide[0, 1].round(3)
+    (np.float64(0.135), np.float64(0.882))
+    """
+    if not on_numpy(points):
+        return [np.asarray(_fill_elsewhere(kernel, points, None), float) for kernel in kernels]
+    for kernel in kernels:
+        points = settle(kernel, points)
+    n = len(points)
+    matrices = [_room(n, n, np.dtype(np.float64)) for _ in kernels]
+    _fill(kernels, points, None, matrices)
+    return matrices
+
+
+def _fill(
+    kernels: Sequence[Kernel],
+    A: Points,
+    B: Points | None,
+    matrices: list[np.ndarray],
+    half: bool = False,
+) -> None:
+    """Fill the matrices of several kernels, tile by tile, with what they share of each tile."""
+    symmetric, right = B is None, A if B is None else B
+    size = tile_size(A, right)
     rows = [(i, A[i]) for i in spans(len(A), size)]
-    columns = rows if symmetric else [(j, B[j]) for j in spans(len(B), size)]
+    columns = rows if symmetric else [(j, right[j]) for j in spans(len(right), size)]
 
     def one(place: tuple[int, int]) -> None:
         (i, left), (j, right) = rows[place[0]], columns[place[1]]
-        with tile(kernel, left, right, i.start, j.start, symmetric and i == j) as T:
-            if K.dtype == np.float32 and T.dtype != np.float32:
-                T = _single(kernel, T, i.start, j.start)
-            K[i, j] = T
-            if symmetric and i != j and not half:
-                K[j, i] = T.T
+        with lent(left, right, symmetric and i == j) as block:
+            for kernel, K in zip(kernels, matrices, strict=True):
+                T = evaluated(kernel, block, i.start, j.start)
+                if K.dtype == np.float32 and T.dtype != np.float32:
+                    T = _single(kernel, T, i.start, j.start)
+                K[i, j] = T
+                if symmetric and i != j and not half:
+                    K[j, i] = T.T
 
     places = [
         (p, q) for p in range(len(rows)) for q in range(len(columns)) if not symmetric or p <= q
     ]
-    in_threads(one, places, kernel.threads)
-    return K
+    in_threads(one, places, all(kernel.threads for kernel in kernels))
 
 
 def diagonal(kernel: Kernel, points: Points) -> Any:
@@ -103,22 +142,34 @@ def quiet() -> np.errstate:
 def tile(
     kernel: Kernel, left: Points, right: Points, i: int, j: int, symmetric: bool = False
 ) -> Iterator[np.ndarray]:
-    """Lend the finite tile that begins at (i, j); a symmetric one is exactly symmetric.
+    """Lend the finite tile that begins at (i, j); a symmetric one is exactly symmetric."""
+    with lent(left, right, symmetric) as block:
+        yield evaluated(kernel, block, i, j)
 
-    It may lie in this thread's scratch memory, which is free again when the tile is returned. A
-    kernel that evaluates another kernel meanwhile gets memory of its own.
+
+@contextmanager
+def lent(left: Points, right: Points, symmetric: bool = False) -> Iterator[Block]:
+    """Lend a block whose intermediate results lie in this thread's scratch memory.
+
+    That memory is free again when the block is returned. A kernel that evaluates another kernel
+    meanwhile gets memory of its own.
     """
     free = _thread.__dict__.setdefault("free", [])
     scratch = free.pop() if free else Scratch(8 * max(AREA, TILE**2))
-    with quiet():
-        T = kernel.evaluate(Block(left, right, symmetric, scratch))
-        if not np.isfinite(np.sum(T)):
-            _refuse(kernel, T, i, j)
-    if symmetric:
-        np.copyto(T, T.T.copy(), where=_below(len(T)))
-    yield T
+    yield Block(left, right, symmetric, scratch)
     scratch.reset()
     free.append(scratch)
+
+
+def evaluated(kernel: Kernel, block: Block, i: int, j: int) -> np.ndarray:
+    """Return the finite tile of a block that begins at (i, j)."""
+    with quiet():
+        T = kernel.evaluate(block)
+        if not np.isfinite(np.sum(T)):
+            _refuse(kernel, T, i, j)
+    if block.symmetric:
+        np.copyto(T, T.T.copy(), where=_below(len(T)))
+    return T
 
 
 def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, Points]:

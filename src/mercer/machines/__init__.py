@@ -2,6 +2,7 @@
 
 from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.exemplar import ExemplarClassifier, ExemplarRegressor
+from mercer.machines.gaussian_process import GaussianProcess
 from mercer.machines.logistic import KernelLogistic
 from mercer.machines.lp import LPSVC
 from mercer.machines.machine import Machine
@@ -23,6 +24,7 @@ __all__ = [
     "SVR",
     "ExemplarClassifier",
     "ExemplarRegressor",
+    "GaussianProcess",
     "KernelDiscriminant",
     "KernelLogistic",
     "KernelMeans",

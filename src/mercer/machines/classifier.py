@@ -24,10 +24,20 @@ from mercer.machines.scores import require_weight
 from mercer.plans.margins import MarginPlan
 from mercer.solvers.quadratic import Optimum
 
-__all__ = ["Classifier", "Learned"]
+__all__ = ["Arranged", "Classifier", "Learned"]
 
 MULTICLASS = ("ovo", "ovr")
 SHAPES = ("ovr", "ovo")
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """Items sorted by class, and the duels to be fought among them."""
+
+    order: np.ndarray
+    weights: np.ndarray | None
+    counts: np.ndarray
+    rounds: list[Duel]
 
 
 @dataclass(frozen=True)
@@ -97,26 +107,36 @@ class Classifier(ClassifierMixin, Margin):
         classes: np.ndarray,
     ) -> Learned:
         """Sort the items by class, solve a program for each duel, and gather the coefficients."""
-        order = np.argsort(codes, kind="stable")
-        if weights is not None:  # items of weight zero are as good as absent
-            order = order[weights[order] > 0]
-        counts = np.bincount(codes)
-        counts = np.bincount(codes[order], minlength=len(counts))
-        sorted_weights = None if weights is None else weights[order]
-        rounds = duels(counts, self.multiclass)
-        programs = self._programs(rounds, sorted_weights, len(order))
-        solved = self._solve(kernel, points[order], programs, sorted_weights, self._is_hard)
-        C = np.zeros((len(order), len(rounds)))
-        intercept = np.zeros(len(rounds))
-        for column, (duel, optimum) in enumerate(zip(rounds, solved.optima, strict=True)):
-            optimum.named(duel.label(classes), order[duel.items]).require_solved()
-            beta, intercept[column] = self._read(duel, optimum)
-            C[duel.items, column] = beta
+        some = self._arrange(codes, weights)
+        order, rounds = some.order, some.rounds
+        programs = self._programs(rounds, some.weights, len(order))
+        solved = self._solve(kernel, points[order], programs, some.weights, self._is_hard)
+        C, intercept = self._gather(some, solved.optima, classes)
         kept = keep(kernel, solved, order, C[:, 0] if len(rounds) == 1 else C)
         used = np.flatnonzero((C != 0).any(axis=1))
         return Learned(
-            kernel, kept, solved, rounds, intercept, len(counts), codes[order[used]], C[used]
+            kernel, kept, solved, rounds, intercept, len(some.counts), codes[order[used]], C[used]
         )
+
+    def _arrange(self, codes: np.ndarray, weights: np.ndarray | None) -> Arranged:
+        """Sort the items by class; those of weight zero are as good as absent."""
+        order = np.argsort(codes, kind="stable")
+        if weights is not None:
+            order = order[weights[order] > 0]
+        counts = np.bincount(codes[order], minlength=int(codes.max()) + 1)
+        chosen = None if weights is None else weights[order]
+        return Arranged(order, chosen, counts, duels(counts, self.multiclass))
+
+    def _gather(
+        self, some: Arranged, optima: list[Optimum], classes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients of the items, a column for each duel, and the intercepts."""
+        C = np.zeros((len(some.order), len(some.rounds)))
+        intercept = np.zeros(len(some.rounds))
+        for column, (duel, optimum) in enumerate(zip(some.rounds, optima, strict=True)):
+            optimum.named(duel.label(classes), some.order[duel.items]).require_solved()
+            C[duel.items, column], intercept[column] = self._read(duel, optimum)
+        return C, intercept
 
     def _programs(
         self, rounds: list[Duel], weights: np.ndarray | None, count: int

@@ -27,7 +27,7 @@ from mercer.domains import admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError
 from mercer.gram import LowRank, features_of
 from mercer.kernels.parameters import positive, whole
-from mercer.machines.ridge import KernelRidge
+from mercer.machines.ridge import KernelRidge, Regression
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.plans import Plan
 from mercer.rkhs import Function
@@ -118,14 +118,13 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
-        codes, classes = admit_labels(y, len(points))
-        weights = admit_weights(sample_weight, len(points))
-        require_weight(codes, classes, weights)
+        task = self._regression(y, len(points), sample_weight)
+        assert task.classes is not None and task.codes is not None
+        labels, weights, classes = task.target, task.weights, task.classes
         self._require_valid(self._resolve(points, weights), "error")
-        labels = (codes[:, None] == np.arange(len(classes))).astype(float)
         ridge = self._ridge().fit(X, labels, weights)
         solution = ridge.solution_
-        sizes = np.bincount(codes, weights, len(classes)).astype(float)
+        sizes = np.bincount(task.codes, weights, len(classes)).astype(float)
         found = discriminants(labels.T @ solution.coefficients, sizes, solution.penalty)
         count = self._count(len(found.criterion), len(classes))
         scores, constants = found.decision(sizes / sizes.sum())
@@ -150,6 +149,13 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         self.criterion_ = found.criterion
         self.explained_variance_ratio_ = found.criterion / found.criterion.sum()
         return self
+
+    def _regression(self, y: Any, count: int, sample_weight: Any) -> Regression:
+        codes, classes = admit_labels(y, count)
+        weights = admit_weights(sample_weight, count)
+        require_weight(codes, classes, weights)
+        labels = (codes[:, None] == np.arange(len(classes))).astype(float)
+        return Regression(labels, weights, classes, codes)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the discriminants of each item, an array of shape (items, n_components)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,6 +31,8 @@ class Machine(BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms."""
 
     kernel: Any
+    # Whether the kernel's values are all that a fit needs to know of the items.
+    similarities_suffice: ClassVar[bool] = True
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__...`` replaces the kernel by a changed copy.

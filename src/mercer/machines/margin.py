@@ -41,7 +41,7 @@ from mercer.solvers.eigen import Decomposed, transfer
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.workingset import Effort, maximize
 
-__all__ = ["Kept", "Margin", "Program", "Solved", "keep"]
+__all__ = ["Kept", "Margin", "Program", "Solved", "keep", "run"]
 
 # Single precision serves while its rounding changes slopes by less than this share of tol.
 ROUNDING = 0.1
@@ -118,7 +118,7 @@ class Margin(Scorer):
             source, carry = self._assemble(kernel, settled, plan, weights, repair)
             effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
             with one_blas_thread:
-                optima = _run(source, programs, effort)
+                optima = run(source, programs, effort)
             if isinstance(source, Stored) and not isinstance(points, GramRows):
                 ROOM.give(source.array)
             if single:
@@ -201,6 +201,8 @@ class Margin(Scorer):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return f(x) + b; of precomputed similarities only the support columns are read."""
+        if self._foretold is not None:
+            return self._foretold
         check_is_fitted(self)
         points = self.function_.points
         if not isinstance(points, GramRows):
@@ -223,6 +225,8 @@ class Margin(Scorer):
         Where the fit has shown that single precision is accurate enough, scores are computed so,
         and those that are near zero once more.
         """
+        if self._foretold is not None:
+            return self._foretold
         check_is_fitted(self)
         function, plan = self.function_, getattr(self, "plan_", None)
         if getattr(plan, "precision", "") != "mixed" or not isinstance(function.points, Vectors):
@@ -323,7 +327,7 @@ def far(points: Points, count: int = CHECKED // 4) -> np.ndarray:
     return np.argsort(-lengths, kind="stable")[:count]
 
 
-def _run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum]:
+def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum]:
     """Solve all programs, those on a stored matrix at the same time on all cores."""
     optima: list[Any] = [None] * len(programs)
 

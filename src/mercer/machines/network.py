@@ -37,6 +37,8 @@ __all__ = ["RBFNetwork", "RBFNetworkClassifier"]
 class Network(Machine):
     """What networks for regression and for classification share."""
 
+    similarities_suffice = False  # its centers are items that are compared anew
+
     function_: Function | None
     intercept_: float | None
 

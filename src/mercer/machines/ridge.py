@@ -8,6 +8,7 @@ Whichever system is cheaper is solved; both give the same function.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +32,27 @@ from mercer.plans import Plan, Size, plan_ridge
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solver
 
-__all__ = ["KernelRidge", "KernelRidgeClassifier"]
+__all__ = ["KernelRidge", "KernelRidgeClassifier", "Regression"]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """What is regressed on the items.
+
+    Attributes
+    ----------
+    target : ndarray of shape (n,) or (n, targets)
+    weights : ndarray or None
+        Of the items, those of their classes included.
+    classes : ndarray or None
+    codes : ndarray or None
+        The class of each item, if there are classes.
+    """
+
+    target: np.ndarray
+    weights: np.ndarray | None
+    classes: np.ndarray | None = None
+    codes: np.ndarray | None = None
 
 
 class Ridge(Scorer):
@@ -151,8 +172,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from items `X` with targets `y`, of shape (n,) or (n, targets)."""
         points = self._admit(X)
-        target = admit_target(y, len(points))
-        return self._fit(X, points, target, admit_weights(sample_weight, len(points)))
+        task = self._regression(y, len(points), sample_weight)
+        return self._fit(X, points, task.target, task.weights)
+
+    def _regression(self, y: Any, count: int, sample_weight: Any) -> Regression:
+        return Regression(admit_target(y, count), admit_weights(sample_weight, count))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the value of the learned function at each item."""
@@ -202,10 +226,16 @@ class KernelRidgeClassifier(Categorizer, Ridge):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
-        codes, classes = admit_labels(y, len(points))
-        weights = admit_weights(sample_weight, len(points))
+        task = self._regression(y, len(points), sample_weight)
+        self._fit(X, points, task.target, task.weights)
+        assert task.classes is not None
+        self.classes_ = task.classes
+        return self
+
+    def _regression(self, y: Any, count: int, sample_weight: Any) -> Regression:
+        codes, classes = admit_labels(y, count)
+        weights = admit_weights(sample_weight, count)
         weights = weigh_classes(self.class_weight, codes, classes, weights)
         signs = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
-        self._fit(X, points, signs[:, 1] if len(classes) == 2 else signs, weights)
-        self.classes_ = classes
-        return self
+        target = signs[:, 1] if len(classes) == 2 else signs
+        return Regression(target, weights, classes, codes)

@@ -13,27 +13,38 @@ from mercer.plots.palette import INK, color
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mercer.selection.curves import Curve
+
 __all__ = ["plot_path"]
+
+CROWD = 40  # values of which more would make one thick line of dots
 
 
 def plot_path(
-    search: Any, parameter: str | None = None, ax: Axes | None = None, *, label: str | None = None
+    search: Any,
+    parameter: str | None = None,
+    ax: Axes | None = None,
+    *,
+    label: str | None = None,
+    criterion: str | None = None,
 ) -> Axes:
     """Draw the held-out score of a search along one parameter, such as penalty or bandwidth.
 
     The band is one standard error of the folds' mean, the ring is the best value. If the search
     went over other parameters too, each point is the best over them. Training scores are drawn
-    dashed when the search has kept them.
+    dashed when the search has kept them. Of a path, errors are drawn instead of scores.
 
     Parameters
     ----------
-    search : fitted GridSearchCV, or its ``cv_results_``
-        Of scikit-learn or of mercer.
+    search : fitted GridSearchCV, or its ``cv_results_``, or a fitted RidgePath or MarginPath
+        Searches of scikit-learn or of mercer.
     parameter : str, optional
         As in the grid; not needed if there is only one.
     ax : Axes, optional
     label : str, optional
         Name of the line in a legend.
+    criterion : {"loo", "gcv", "evidence", "misclassification"}, optional
+        What to draw of a `RidgePath`, by default its leave-one-out error.
 
     Examples
     --------
@@ -44,30 +55,68 @@ def plot_path(
     >>> plot_path(search).get_xlabel()
     'penalty'
     """
+    if hasattr(search, "curve"):
+        line = search.curve() if criterion is None else search.curve(criterion)
+        if parameter not in (None, line.parameter):
+            raise DomainError(f"the path is along {line.parameter!r}, not {parameter!r}")
+    else:
+        if criterion is not None:
+            raise DomainError("criterion is for paths; a search has the scores that it was given")
+        line = _scores(search, parameter)
+    return _draw(line, axes_for(ax), label)
+
+
+def _scores(search: Any, parameter: str | None) -> Curve:
+    """Return the best scores of a search at each value of a parameter, as a path's curve."""
+    from mercer.selection.curves import Curve
+
     results = getattr(search, "cv_results_", search)
     name = _parameter(results, parameter)
     values = np.array([float(v) for v in results[f"param_{name}"]])
     mean = np.asarray(results["mean_test_score"], dtype=np.float64)
     x = np.unique(values)
     best = np.array([_best(np.flatnonzero(values == v), mean) for v in x])
-    ax = axes_for(ax)
-    line = ax.plot(x, mean[best], ".-", label=label or "held out", color=color(len(ax.lines) // 2))
-    paint = line[0].get_color()
+    errors = training = None
     folds = sum(1 for key in results if key.startswith("split") and key.endswith("_test_score"))
     if "std_test_score" in results and folds > 1:
         # The folds' spread is scikit-learn's population value, the error is that of their mean.
-        error = np.asarray(results["std_test_score"])[best] / np.sqrt(folds - 1)
-        ax.fill_between(x, mean[best] - error, mean[best] + error, color=paint, alpha=0.2, lw=0)
+        errors = np.asarray(results["std_test_score"])[best] / np.sqrt(folds - 1)
     if "mean_train_score" in results:
-        train = np.asarray(results["mean_train_score"])[best]
-        ax.plot(x, train, "--", color=paint, linewidth=1.0, label="training")
+        training = np.asarray(results["mean_train_score"])[best]
+    top = _best(np.arange(len(x)), mean[best])
+    return Curve(name, x, mean[best], errors, training, "score", top)
+
+
+def _draw(line: Curve, ax: Axes, label: str | None) -> Axes:
+    """Draw heights with their errors, training scores or errors, and a ring at the best."""
+    x, y = line.values, line.heights
+    before = ax.get_ylim() if ax.lines else None
+    paint = color(len(ax.lines) // 2)
+    ax.plot(x, y, ".-" if len(x) <= CROWD else "-", label=label or "held out", color=paint)
+    if line.errors is not None:
+        ax.fill_between(x, y - line.errors, y + line.errors, color=paint, alpha=0.2, lw=0)
+    if line.training is not None:
+        ax.plot(x, line.training, "--", color=paint, linewidth=1.0, label="training")
         ax.legend()
-    top = int(np.argmax(mean[best]))
-    ax.plot(x[top], mean[best][top], "o", markersize=9, markerfacecolor="none", color=INK)
+    ax.plot(x[line.best], y[line.best], "o", markersize=9, markerfacecolor="none", color=INK)
     if len(x) > 2 and x.min() > 0 and x.max() / x.min() >= 20:
         ax.set_xscale("log")
-    ax.set(xlabel=name, ylabel="score")
+    if line.limit is not None:
+        _focus(ax, line, before)
+    ax.set(xlabel=line.parameter, ylabel=line.name)
     return ax
+
+
+def _focus(ax: Axes, line: Curve, before: tuple[float, float] | None) -> None:
+    """Let what is beyond the limit leave the axes; what was drawn before stays inside."""
+    heights = np.append(line.heights, [] if line.training is None else line.training)
+    best, limit = line.heights[line.best], line.limit
+    within = heights[(heights <= limit) if limit > best else (heights >= limit)]
+    room = 0.05 * float(np.ptp(within))
+    low, high = float(within.min()) - room, float(within.max()) + room
+    if before is not None:
+        low, high = min(low, before[0]), max(high, before[1])
+    ax.set_ylim(low, high)
 
 
 def _parameter(results: Any, given: str | None) -> str:

@@ -1,1 +1,23 @@
 """Selection: which kernel and which penalty, and how well the choice will do on new data."""
+
+from mercer.selection.grid import GridSearchCV
+from mercer.selection.loo import (
+    HeldOut,
+    generalized_cross_validation,
+    leave_one_out,
+    log_marginal_likelihood,
+)
+from mercer.selection.nested import NestedScores, nested_cv
+from mercer.selection.path import MarginPath, RidgePath
+
+__all__ = [
+    "GridSearchCV",
+    "HeldOut",
+    "MarginPath",
+    "NestedScores",
+    "RidgePath",
+    "generalized_cross_validation",
+    "leave_one_out",
+    "log_marginal_likelihood",
+    "nested_cv",
+]

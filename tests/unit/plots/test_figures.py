@@ -165,6 +165,17 @@ def test_figure_7_learns_by_heart_and_figure_8_does_not():
     assert tutorial.overlapping().extra["bayes_error"] == pytest.approx(0.164, abs=1e-3)
 
 
+def test_the_chosen_penalties_agree_with_each_other_and_with_new_items():
+    left, right = drawn("ridge-path").axes
+    words = f"{left.get_title()}, {right.get_title()}".replace(",", "").split()
+    one_out, generalized, evidence = (float(words[i + 2]) for i, w in enumerate(words) if w == "λ")
+    penalties, new = left.lines[-1].get_data()
+    for chosen in (one_out, generalized, evidence):
+        nearest = int(np.argmin(np.abs(np.log(penalties / chosen))))
+        assert new[nearest] < 1.1 * new.min()
+    assert 0.5 < one_out / generalized < 2
+
+
 def test_the_changed_pictures_are_read_as_the_other_digit():
     labels = [ax.get_xlabel() for ax in drawn("tutorial-decision-images").axes]
     assert labels == [

@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
 
-from mercer import KernelRidge, KernelRidgeClassifier, plots
-from mercer.datasets import circle, sinc
-from mercer.errors import DomainError
+from mercer import SVC, KernelRidge, KernelRidgeClassifier, plots
+from mercer.datasets import circle, sinc, two_gaussians
+from mercer.errors import DomainError, SelectionError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from mercer.plots import palette
 from mercer.rkhs import Function
+from mercer.selection.path import MarginPath, RidgePath
 
 X, Y = circle(40)
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
@@ -280,6 +281,77 @@ def test_a_path_needs_to_know_its_parameter():
         plots.plot_path(search(), "penalti")
     with pytest.raises(DomainError, match="cv_results_"):
         plots.plot_path(KernelRidge())
+
+
+@pytest.fixture(scope="module")
+def path():
+    return RidgePath(KernelRidge(Gaussian(0.6))).fit(*two_gaussians(80, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("criterion", "attribute", "name"),
+    [
+        (None, "loo_error_", "leave-one-out error"),
+        ("loo", "loo_error_", "leave-one-out error"),
+        ("gcv", "gcv_", "generalized cross-validation error"),
+        ("evidence", "log_marginal_likelihood_", "log marginal likelihood"),
+    ],
+)
+def test_a_path_of_penalties_is_drawn_by_its_criterion(criterion, attribute, name, ax, path):
+    plots.plot_path(path, ax=ax, criterion=criterion)
+    values = getattr(path, attribute)
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), path.penalties_)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), values)
+    best = np.argmax(values) if criterion == "evidence" else np.argmin(values)
+    assert ax.lines[-1].get_xdata()[0] == path.penalties_[best]
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_xscale()) == ("penalty", name, "log")
+    assert len(ax.lines) == (2 if criterion == "evidence" else 3)  # there is a training error
+
+
+def test_learning_by_heart_leaves_the_axes_but_nothing_else_does(ax, path):
+    plots.plot_path(path, ax=ax)
+    low, high = ax.get_ylim()
+    assert high < path.loo_error_.max() / 2
+    assert low < path.training_error_.min() and high > path.loo_error_[-1]
+    ax.plot(path.penalties_[:2], [0.0, 50.0])
+    ax.set_ylim(0, 60)
+    plots.plot_path(path, ax=ax)
+    assert ax.get_ylim()[1] >= 60
+
+
+def test_mistakes_along_a_path_are_drawn_for_classifiers(ax):
+    path = RidgePath(KernelRidgeClassifier(Gaussian(0.5)), [0.001, 0.1]).fit(X, Y)
+    plots.plot_path(path, "penalty", ax, criterion="misclassification")
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), path.loo_misclassification_)
+
+
+def test_a_path_of_margins_is_drawn_with_its_folds_and_its_training_error(ax):
+    path = MarginPath(SVC(Gaussian(0.5)), [0.1, 10.0]).fit(X, Y)
+    plots.plot_path(path, ax=ax)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), path.cv_error_)
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), path.training_error_)
+    assert ax.lines[2].get_xdata()[0] == path.best_C_
+    assert ax.collections and (ax.get_xlabel(), ax.get_ylabel()) == ("C", "error of 5 folds")
+
+
+def test_the_table_of_a_path_can_be_drawn_as_that_of_a_search(ax, path):
+    plots.plot_path(path.cv_results_, ax=ax)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), -path.loo_error_)
+
+
+def test_failed_fits_are_not_the_best(ax):
+    results = {"param_penalty": [1.0, 2.0, 3.0], "mean_test_score": [np.nan, 0.2, 0.4]}
+    plots.plot_path(results, ax=ax)
+    assert ax.lines[-1].get_xdata()[0] == 3.0
+
+
+def test_a_path_needs_to_know_what_to_draw(path):
+    with pytest.raises(DomainError, match="along 'penalty', not 'C'"):
+        plots.plot_path(path, "C")
+    with pytest.raises(DomainError, match="criterion is for paths"):
+        plots.plot_path(search(), "penalty", criterion="loo")
+    with pytest.raises(SelectionError, match="did you mean 'evidence'"):
+        plots.plot_path(path, criterion="evidense")
 
 
 # ---- decision images ----------------------------------------------------------------------------

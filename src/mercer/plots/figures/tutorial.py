@@ -15,6 +15,7 @@ from mercer.plots.figures.registry import COLUMN, PAGE, picture
 from mercer.plots.function import plot_function
 from mercer.plots.image import decision_gradient, plot_decision_image
 from mercer.plots.palette import CLASSES, INK, MUTED
+from mercer.plots.path import plot_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -253,6 +254,46 @@ def regularized(figure: Figure) -> None:
     search = GridSearchCV(KernelRidge(NARROW), {"penalty": np.logspace(-3, 2, 21)}, cv=folds)
     machine = search.fit(*problem).best_estimator_
     _compare(figure.subplots(), machine, problem, f"λ = {machine.penalty:.2g}")
+
+
+@picture(
+    "ridge-path",
+    "Tutorial, the choice of λ for fig. 8",
+    "Left, the error of items that the machine has not seen (with its standard error), its "
+    "generalized form, and what new items show; training errors (dashed) prefer the smallest λ. "
+    "Right, the probability of the labels under a Gaussian process. Lines mark the best λ.",
+    (PAGE, 3.2),
+)
+def choices(figure: Figure) -> None:
+    from mercer import KernelRidge
+    from mercer.selection.path import RidgePath
+
+    X, y = overlapping()
+    path = RidgePath(KernelRidge(NARROW), np.logspace(-4, 3, 85)).fit(X, y)
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    plot_path(path, ax=left, label="leave one out")
+    left.plot(path.penalties_, path.gcv_, "-.", color=CLASSES[1], label="generalized")
+    few = path.penalties_[::4]
+    left.plot(few, [_new_error(KernelRidge(NARROW, penalty=p).fit(X, y)) for p in few], ":",
+              color=INK, label="new items")  # fmt: skip
+    plot_path(path, ax=right, criterion="evidence")
+    right.lines[0].set_color(CLASSES[2])
+    chosen = []
+    for ax, criterion, k in ((left, "loo", 0), (left, "gcv", 1), (right, "evidence", 2)):
+        curve = path.curve(criterion)
+        best, height = curve.values[curve.best], curve.heights[curve.best]
+        ax.vlines(best, ax.get_ylim()[0], height, color=CLASSES[k], linewidth=0.9, zorder=0)
+        ax.set(xlabel="penalty λ", xticks=[1e-4, 1e-2, 1, 1e2], ylim=ax.get_ylim())
+        chosen.append(f"λ = {best:.2g}")
+    left.set_title(f"leave one out: {chosen[0]}, generalized: {chosen[1]}", fontsize=8)
+    right.set_title(f"evidence: {chosen[2]}", fontsize=8)
+    left.set_ylabel("mean squared error")
+    left.legend(loc="upper right")
+
+
+def _new_error(machine: Any) -> float:
+    X, y = two_gaussians(4000, seed=0)
+    return float(np.mean((machine.predict(X) - y) ** 2))
 
 
 def _compare(ax: Axes, machine: Any, problem: Dataset, name: str) -> None:

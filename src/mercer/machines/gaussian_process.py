@@ -1,0 +1,223 @@
+"""Gaussian processes: kernel ridge regression that knows how sure it is.
+
+If a function is drawn from a Gaussian process with covariance k and observed with independent
+noise of variance λ, what is known about it after n observations y is again a Gaussian process. Its
+mean is the ridge regression with penalty λ; its covariance does not depend on y (Bishop, 6.4.2;
+Rasmussen & Williams, 2.2). The probability of y, with the function integrated out,
+
+    log p(y) = −½yᵀM⁻¹y − ½log|M| − ½n·log 2π,    M = K + λW⁻¹,
+
+weighs fit against flexibility, and its derivatives say how to change the kernel. An intercept is a
+constant with a flat prior (universal kriging). Integrated out too, it leaves the restricted
+likelihood, with b = 1ᵀM⁻¹y/1ᵀM⁻¹1 (Rasmussen & Williams, 2.45):
+
+    log p(y) = −½(y − b)ᵀM⁻¹(y − b) − ½log|M| − ½log 1ᵀM⁻¹1 − ½(n − 1)·log 2π.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.domains import GramRows, Points
+from mercer.errors import DomainError, ValidityError
+from mercer.kernels import Kernel
+from mercer.kernels.parameters import whole
+from mercer.kernels.slopes import slopes_of
+from mercer.machines.posterior import Posterior, posterior_of
+from mercer.machines.ridge import KernelRidge
+from mercer.plans import Plan
+
+__all__ = ["GaussianProcess"]
+
+
+class GaussianProcess(KernelRidge):
+    """Gaussian process regression: `KernelRidge` with variances, samples and a likelihood.
+
+    Parameters
+    ----------
+    kernel : Kernel or {"gaussian", "linear", "laplacian", "polynomial", "precomputed"}
+        The covariance of two values of the function.
+    penalty : float
+        Variance λ of the noise; an item of weight w has noise of variance λ/w. With 0 the function
+        goes through all the data.
+    intercept : bool
+        Whether to add a constant with a flat prior.
+    follow : Plan, optional
+        Choices of yours about route, solver, precision and memory.
+
+    Attributes
+    ----------
+    log_marginal_likelihood_ : float
+        Of the training data; computed when it is first asked for.
+    function_, dual_coef_, intercept_, coef_, kernel_, solution_, plan_
+        As in `KernelRidge`.
+
+    Notes
+    -----
+    The mean costs what a ridge regression costs. The first variance costs a factor of M more, n³/3
+    operations, which is kept but not pickled; every further one n² for each new item. With p
+    features, fewer than items, it is np² and then p².
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.linspace(0, 6, 30)[:, None]
+    >>> machine = GaussianProcess(Gaussian(1.0), penalty=0.01).fit(X, np.sin(X[:, 0]))
+    >>> mean, std = machine.predict([[3.0], [8.0]], return_std=True)
+    >>> mean.round(2), std.round(2)  # at 8.0 there are no data
+    (array([0.14, 0.09]), array([0.05, 0.97]))
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        penalty: float = 1.0,
+        *,
+        intercept: bool = False,
+        follow: Plan | None = None,
+    ) -> None:
+        super().__init__(kernel, penalty, intercept=intercept, follow=follow)
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False, noise: bool = False
+    ) -> Any:
+        """Return the mean at each item, and on request how far to trust it.
+
+        Parameters
+        ----------
+        X : items
+        return_std, return_cov : bool
+            Whether to return also the standard deviation of the function at each item, or the
+            covariance matrix of its values; not both. With several targets these have one more
+            axis, along which they are the same.
+        noise : bool
+            Whether they are those of new observations, with noise, not of the function.
+        """
+        if return_std and return_cov:
+            raise ValidityError(
+                "return_std and return_cov were both asked for; take the covariance alone, the "
+                "standard deviation is the root of its diagonal"
+            )
+        mean = self._scores(X)
+        if not (return_std or return_cov):
+            return mean
+        new = self._admit_measured(X)
+        added = self.solution_.penalty if noise else 0.0
+        if return_std:
+            spread = np.sqrt(self._known.variance(new) + added)
+        else:
+            spread = self._known.covariance(new) + added * np.eye(len(new))
+        if mean.ndim == 2:
+            spread = np.repeat(spread[..., None], mean.shape[1], axis=-1)
+        return mean, spread
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
+        """Draw functions, without noise, and return their values at items.
+
+        Returns an array of shape (items, n_samples), or (items, targets, n_samples).
+
+        Examples
+        --------
+        >>> machine = GaussianProcess("linear", 0.1).fit([[1.0], [2.0]], [1.0, 2.0])
+        >>> line = machine.sample_y([[1.0], [2.0], [3.0]])[:, 0]
+        >>> bool(abs(line[2] - 3 * line[0]) < 1e-12)
+        True
+        """
+        count = whole(self, "n_samples", n_samples)
+        mean = self._scores(X)
+        values, V = np.linalg.eigh(self._known.covariance(self._admit_measured(X)))
+        rounding = len(values) * np.finfo(float).eps * values[-1]
+        # The symmetric root does not depend on the signs of eigenvectors, nor on which of them
+        # are chosen where eigenvalues are equal.
+        root = V * np.sqrt(np.where(values > rounding, values, 0.0)) @ V.T
+        rng = check_random_state(random_state)
+        drawn = root @ rng.standard_normal((len(mean), mean[0].size * count))
+        return mean[..., None] + drawn.reshape(*mean.shape, count)
+
+    @property
+    def log_marginal_likelihood_(self) -> float:
+        """The logarithm of the probability density of the training data."""
+        return self.log_marginal_likelihood()
+
+    def log_marginal_likelihood(self, eval_gradient: bool = False) -> Any:
+        """Return log p(y) of the training data, summed over targets.
+
+        With `eval_gradient` return also a dict of its derivatives by the logarithms of the penalty
+        and of the kernel's positive parameters, with names as in `set_params`.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Gaussian
+        >>> machine = GaussianProcess(Gaussian(1.0), 0.1).fit([[0.0], [1.0]], [1.0, 2.0])
+        >>> value, gradient = machine.log_marginal_likelihood(eval_gradient=True)
+        >>> round(value, 3), {name: round(slope, 3) for name, slope in gradient.items()}
+        (-3.577, {'penalty': 0.049, 'kernel__bandwidth': 0.283})
+        """
+        check_is_fitted(self)
+        Y = self._target.reshape(len(self._target), -1)
+        value = self._known.log_likelihood((Y - self.intercept_)[self._counted])
+        return (value, self._gradient(self._known)) if eval_gradient else value
+
+    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
+        super()._fit(X, points, target, weights)
+        self._target, self._weights, self._flat = target, weights, bool(self.intercept)
+        self._posterior: Posterior | None = None
+        return self
+
+    @property
+    def _counted(self) -> np.ndarray:
+        """Items of positive weight; the noise of the others is infinite."""
+        every = np.arange(len(self._target))
+        return every if self._weights is None else every[self._weights > 0]
+
+    @property
+    def _known(self) -> Posterior:
+        """The posterior, made when it is first needed."""
+        if self._posterior is None:
+            points, weights = self.function_.points, self._weights
+            if weights is not None and not weights.all():
+                points, weights = points[self._counted], weights[self._counted]
+            self._posterior = posterior_of(
+                self.plan_.route, self.kernel_, points, weights, self.solution_.penalty, self._flat
+            )
+        return self._posterior
+
+    def _gradient(self, posterior: Posterior) -> dict[str, Any]:
+        A = self.dual_coef_.reshape(len(self._target), -1)[self._counted]
+        G: Any = posterior.sensitivity(A)
+        slopes = {
+            f"kernel__{name}": slope if np.ndim(slope) else float(slope)
+            for name, slope in slopes_of(posterior.kernel, posterior.points, G).items()
+        }
+        if posterior.penalty == 0:  # it has no logarithm
+            return slopes
+        noise = posterior.penalty / posterior.roots**2
+        return {"penalty": float(G.diagonal() @ noise), **slopes}
+
+    def _admit_measured(self, X: Any) -> Points:
+        """Return new items that have a similarity with themselves."""
+        new = self._admit_new(X, self.kernel_)
+        if isinstance(new, GramRows):
+            raise DomainError(
+                "a variance needs the similarity of each new item with itself, which rows of a "
+                "precomputed matrix do not have; fit with the kernel and the items instead (use "
+                "from_function for your own similarity), or ask for the mean alone"
+            )
+        return new
+
+    def _require_valid(self, kernel: Kernel, indefinite: str) -> bool:
+        """Refuse an invalid kernel: a repaired spectrum has no variances of new items."""
+        proof = kernel.proof()
+        if proof.verdict == "refuted":
+            needs = f"{type(self).__name__} needs a positive semi-definite kernel, but"
+            raise ValidityError(f"{needs}\n{proof}\nuse a valid kernel")
+        return False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the factor of a pickle, which can be made again."""
+        state = super().__getstate__()
+        return {**state, "_posterior": None} if "_posterior" in state else state

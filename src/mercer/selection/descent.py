@@ -1,0 +1,245 @@
+"""Descent: down the slopes of a criterion, from several kernels, to the lowest place found."""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from mercer.errors import SelectionError, SolveError, ValidityError
+from mercer.kernels import Kernel
+from mercer.kernels.slopes import Tiling
+from mercer.kernels.tiles import diagonal, in_threads, one_blas_thread
+from mercer.selection.criteria import along_penalties, criterion
+from mercer.selection.logarithms import Logarithms, per_dimension, with_medians
+from mercer.selection.systems import System
+
+__all__ = ["Best", "Descent", "Trial", "quietly"]
+
+REACH = 1e3  # a parameter may become so many times larger or smaller
+PENALTIES = 1e-9, 1e5  # times the mean of k(x, x)
+GRID = 29  # penalties that are tried at a start
+STEP = 3.0  # between the bandwidths of neighboring starts
+SIDE_BY_SIDE = 2000  # up to so many items, starts share the cores; for more, each has them all
+FAR = 10.0  # how much worse a place counts where nothing can be computed
+# Errors below this share of the targets' mean square are rounding errors.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One descent: where it began and ended (as for ``set_params``), and how it went."""
+
+    start: dict[str, Any]
+    end: dict[str, Any]
+    value: float
+    steps: int
+    message: str
+
+
+@dataclass
+class Best:
+    """The best place so far, and the parameters that were at the edge of what was searched."""
+
+    value: float = np.inf
+    kernel: Any = None
+    penalty: float = np.nan
+    logs: np.ndarray | None = None
+    edges: tuple[str, ...] = ()
+
+
+@dataclass
+class Descent:
+    """A criterion of the parameters of a system, and what is known of it so far."""
+
+    system: System
+    name: str
+    max_iter: int
+    trials: list[Trial] = field(default_factory=list)
+    best: Best = field(default_factory=Best)
+    failure: str = ""
+
+    def __post_init__(self) -> None:
+        system = self.system
+        self.tiling = Tiling(system.points)
+        square = float(np.mean(system.target**2))
+        self.worst = 1e6 * (system.variance + 1.0) if self.name != "evidence" else 1e6
+        self.floor = ROUNDING * (system.variance + ROUNDING * square) + np.finfo(float).tiny
+        typical = float(np.mean(np.abs(diagonal(system.kernel, system.points)))) or 1.0
+        top = typical * PENALTIES[1]
+        if self.name == "evidence":  # noise is measured in the units of the targets
+            top = max(top, REACH * square)
+        self.penalties = np.log([typical * PENALTIES[0], top])
+        self.begin(system.kernel)
+
+    def begin(self, kernel: Kernel) -> None:
+        """Search the parameters of this kernel, near where they are."""
+        points, weights = self.system.points, self.system.weights
+        self.given, self.logs = kernel, Logarithms.of(kernel, points)
+        self.medians = with_medians(kernel, self.logs.names, points, weights)
+
+    def require_dimensions(self) -> None:
+        """Refuse to search one bandwidth per dimension where there is no such thing."""
+        several = self.logs.count > len(self.logs.names)
+        if not several and per_dimension(self.given, self.system.points) == self.given:
+            raise SelectionError(
+                f"no part of {self.given!r} can have one bandwidth per dimension on these items; "
+                "leave out per_dimension"
+            )
+
+    def divide(self) -> None:
+        """Go on from the best kernel with one bandwidth per dimension."""
+        common, points = self.best.kernel, self.system.points
+        starts = [per_dimension(common, points, by_spread) for by_spread in (False, True)]
+        if starts[0] == common:
+            return
+        self.begin(starts[0])
+        self.run(starts if starts[1] != starts[0] else starts[:1])
+
+    def parameters(self, kernel: Kernel, penalty: float) -> dict[str, Any]:
+        """Return what has been searched, as for ``set_params`` of the machine."""
+        values = kernel.get_params()
+        found = {f"kernel__{name}": values[name] for name in self.logs.names}
+        return {**found, "penalty": penalty}
+
+    def starts(self, count: int | None, rng: np.random.Generator) -> list[Kernel]:
+        """Return kernels at which to begin."""
+        given, reach = self.logs.read(self.given), self.logs.reaches()
+        if not reach.any():
+            return [self.given]
+        steps = [0.0, -math.log(STEP), math.log(STEP)]
+        places = [given + step * reach for step in steps]
+        medians = self.logs.read(self.medians)
+        if count is None:
+            if np.abs(medians - given).max() > 1.5 * math.log(STEP):
+                places.append(medians)
+        else:
+            places = places[:count]
+            for _ in range(count - len(places)):
+                places.append(medians + reach * rng.normal(scale=math.log(STEP)))
+        return [self.logs.write(self.given, place) for place in places]
+
+    def box(self) -> np.ndarray:
+        """Return the limits of all logarithms, those of the penalty last."""
+        ends = np.stack([self.logs.read(k) for k in (self.given, self.medians)])
+        limits = np.stack([ends.min(axis=0), ends.max(axis=0)], axis=1)
+        return np.concatenate([limits + math.log(REACH) * np.array([-1.0, 1.0]), [self.penalties]])
+
+    def look(self, kernel: Kernel, penalty: float, message: str) -> None:
+        """Try one place as it is."""
+        value = np.inf
+        try:
+            with quietly(len(self.system.points)):
+                value = self._criterion(self.tiling.gram(kernel), penalty).value
+        except (SolveError, ValidityError) as error:
+            message, self.failure = f"{message}; {error}", str(error)
+        if value < self.best.value:
+            self.best = Best(value, kernel, penalty)
+        place = self.parameters(kernel, penalty)
+        self.trials.append(Trial(place, place, value, 0, message))
+
+    def run(self, kernels: list[Kernel]) -> None:
+        """Descend from each kernel to a minimum; remember the best."""
+        ends: dict[int, tuple[Trial, Best]] = {}
+
+        def one(place: int) -> None:
+            ends[place] = self._descend(kernels[place])
+
+        small = len(self.system.points) <= SIDE_BY_SIDE
+        with quietly(len(self.system.points)):
+            in_threads(one, range(len(kernels)), threads=small)
+        for place in range(len(kernels)):
+            trial, best = ends[place]
+            self.trials.append(trial)
+            if best.value < self.best.value:
+                self.best = best
+
+    def _descend(self, kernel: Kernel) -> tuple[Trial, Best]:
+        """Descend from a kernel, with the best penalty for it, to a minimum."""
+        here, box = Best(kernel=kernel), self.box()
+        try:
+            penalty = self._best_penalty(kernel)
+        except (SolveError, ValidityError) as error:
+            self.failure = str(error)
+            place = self.parameters(kernel, np.nan)
+            return Trial(place, place, np.inf, 0, str(error)), here
+        start = np.clip(np.append(self.logs.read(kernel), math.log(penalty)), *box.T)
+        found = minimize(
+            lambda place: self._at(place, kernel, here),
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=box,
+            options={"maxiter": self.max_iter, "ftol": 1e-7, "gtol": 1e-5},
+        )
+        here.edges = self._edges(here.logs, box)
+        before = self.parameters(self.logs.write(kernel, start[:-1]), math.exp(start[-1]))
+        after = self.parameters(here.kernel, here.penalty)
+        return Trial(before, after, here.value, int(found.nit), _message(found)), here
+
+    def _best_penalty(self, kernel: Kernel) -> float:
+        task, grid = self.system, np.exp(np.linspace(self.penalties[0], self.penalties[1], GRID))
+        K = self.tiling.gram(kernel)
+        heights = along_penalties(self.name, K, grid, task.target, task.weights, task.intercept)
+        if not math.isfinite(heights.min()):
+            raise SolveError("the criterion is infinite for all penalties")
+        return float(grid[heights.argmin()])
+
+    def _edges(self, logs: np.ndarray | None, box: np.ndarray) -> tuple[str, ...]:
+        """Return the names of parameters that are at the edge of their box."""
+        if logs is None:
+            return ()
+        low, high = (np.abs(logs - edge) < 1e-6 for edge in box.T)
+        names = [*(f"kernel__{name}" for name in self.logs.names), "penalty"]
+        parts = np.cumsum((*self.logs.sizes, 1))[:-1]
+        at = []
+        for name, below, above in zip(
+            names, np.split(low, parts), np.split(high, parts), strict=True
+        ):
+            # One of several bandwidths without end is an answer: that dimension does not matter.
+            if below.any() or above.all():
+                at.append(name)
+        return tuple(at)
+
+    def _criterion(self, K: np.ndarray, penalty: float) -> Any:
+        task = self.system
+        return criterion(self.name, K, penalty, task.target, task.weights, task.intercept)
+
+    def _height(self, value: float) -> float:
+        """Return what is minimized: the logarithm of an error, the mean of −log p."""
+        if self.name == "evidence":
+            return value / self.system.target.size
+        return math.log(value + self.floor)
+
+    def _at(self, place: np.ndarray, kernel: Kernel, here: Best) -> tuple[float, np.ndarray]:
+        """Return the height and its slopes at a place, and remember it if it is the best."""
+        now, penalty = self.logs.write(kernel, place[:-1]), math.exp(place[-1])
+        nowhere = self._height(min(here.value, self.worst)) + FAR, np.zeros_like(place)
+        try:
+            found = self._criterion(self.tiling.gram(now), penalty)
+        except (SolveError, ValidityError) as error:
+            self.failure = str(error)
+            return nowhere
+        slopes = self.tiling.slopes(now, found.by_gram) if self.logs.names else {}
+        gradient = np.append(self.logs.gather(slopes), found.by_log_penalty)
+        if not math.isfinite(found.value) or not np.isfinite(gradient).all():
+            return nowhere
+        if found.value < here.value:
+            here.value, here.kernel, here.penalty = found.value, now, penalty
+            here.logs = place.copy()
+        unit = self.system.target.size if self.name == "evidence" else found.value + self.floor
+        return self._height(found.value), gradient / unit
+
+
+def quietly(count: int) -> AbstractContextManager[None]:
+    """Keep BLAS to one thread for few items: more gain little there, and wait by spinning."""
+    return one_blas_thread if count <= SIDE_BY_SIDE else nullcontext()
+
+
+def _message(found: Any) -> str:
+    """Say in words how a descent ended."""
+    return {0: "converged", 1: "stopped at max_iter"}.get(found.status, "no further descent")

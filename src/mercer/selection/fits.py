@@ -1,0 +1,179 @@
+"""Fits: machines that are fitted on their part of the items, and scored on another."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from mercer.domains import GRAM_ROWS, admit_weights
+from mercer.errors import SelectionError
+from mercer.kernels import named
+from mercer.machines import Machine
+from mercer.machines.scores import foretold
+from mercer.selection.account import Account, Outcome
+from mercer.selection.scoring import Scoring
+from mercer.selection.splits import Split
+
+__all__ = ["Fits", "Scored"]
+
+
+class Fits:
+    """The items, their targets, the splits and the score by which machines are compared.
+
+    Parameters
+    ----------
+    X, y : the items and their targets
+    splits : sequence of Split
+    scoring : Scoring
+    parameters : dict, optional
+        Further arguments of `fit`; those with an entry for each item are split with them.
+    train_scores : bool
+        Whether the scores of the training items are wanted, which takes fitted machines.
+    error_score : float or "raise"
+        The score of a machine that cannot be fitted.
+    step : callable, optional
+        Called with the number of machine-split pairs that are done.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        splits: Sequence[Split],
+        scoring: Scoring,
+        parameters: dict[str, Any] | None = None,
+        train_scores: bool = False,
+        error_score: Any = np.nan,
+        step: Callable[[int], None] = lambda count: None,
+    ) -> None:
+        self.X, self.y, self.splits, self.scoring = X, y, list(splits), scoring
+        self.parameters = parameters or {}
+        self.train_scores, self.error_score, self.step = train_scores, error_score, step
+        self.account = Account()
+        self.weights = self.parameters.get("sample_weight")
+
+    def _fit(self, machine: Any, k: int, outcome: Outcome) -> None:
+        """Fit a machine on the items themselves, as scikit-learn would."""
+        split = self.splits[k]
+        with self.account.of("refits"):
+            parts = [
+                _part(machine, self.X, rows, split.train) for rows in (split.train, split.test)
+            ]
+            self._fitted(clone(machine), k, parts[0], (parts[1], parts[0]), outcome)
+        self.account.counts["refitted"] += 1
+
+    def _fitted(
+        self, machine: Any, k: int, X: Any, new: tuple[Any, Any], outcome: Outcome
+    ) -> None:
+        """Fit a machine and score it on the test items and, if wanted, on the training items."""
+        split, start = self.splits[k], time.perf_counter()
+        y = None if self.y is None else _safe_indexing(self.y, split.train)
+        try:
+            machine.fit(X, *([] if y is None else [y]), **self._given(split.train))
+        except Exception as error:
+            if self.error_score == "raise":
+                raise
+            outcome.fit_time = time.perf_counter() - start
+            self._failed(outcome, error)
+            self.step(1)
+            return
+        outcome.fit_time, start = time.perf_counter() - start, time.perf_counter()
+        outcome.test = self._score(machine, new[0], split.test)
+        outcome.score_time = time.perf_counter() - start
+        if self.train_scores:
+            outcome.train = self._score(machine, new[1], split.train)
+        self.step(1)
+
+    def _score(self, machine: Any, X: Any, rows: np.ndarray) -> Any:
+        y = None if self.y is None else _safe_indexing(self.y, rows)
+        weights = None if self.weights is None else _safe_indexing(self.weights, rows)
+        try:
+            return self.scoring.of_machine(machine, X, y, weights)
+        except Exception as error:
+            if self.error_score == "raise":
+                raise
+            warnings.warn(f"scoring failed: {error!r}", UserWarning, stacklevel=2)
+            return self.error_score
+
+    def _given(self, rows: np.ndarray) -> dict[str, Any]:
+        """Return the arguments of `fit` for some items."""
+        count = _num_samples(self.X)
+        return {
+            name: _safe_indexing(value, rows) if _per_item(value, count) else value
+            for name, value in self.parameters.items()
+        }
+
+    def _failed(self, outcome: Outcome, error: Exception) -> None:
+        outcome.test = outcome.train = self.error_score
+        outcome.failure = f"{type(error).__name__}: {error}"
+
+    def _complain(self, failed: list[Outcome], total: int) -> None:
+        """Warn about machines that could not be fitted, or refuse if there was no other."""
+        reasons = "\n".join(dict.fromkeys(one.failure for one in failed))
+        if len(failed) == total:
+            raise SelectionError(f"all {total} fits failed:\n{reasons}")
+        warnings.warn(
+            f"{len(failed)} of {total} fits failed; their score is {self.error_score}:\n{reasons}",
+            FitFailedWarning,
+            stacklevel=4,
+        )
+
+
+class Scored:
+    """Scores of predictions that are known without a fitted machine."""
+
+    def __init__(self, study: Fits, task: Any) -> None:
+        self.study, self.task = study, task
+        self.weights = study.weights
+        if task.classes is not None:
+            self.truth = task.codes
+        else:
+            self.truth = task.target
+        if self.weights is not None:
+            self.weights = np.asarray(admit_weights(self.weights, len(self.truth)))
+
+    def put(
+        self, machine: Any, k: int, scores: np.ndarray, outcome: Outcome, spent: float
+    ) -> None:
+        """Score one machine on one split."""
+        study, test = self.study, self.study.splits[k].test
+        start = time.perf_counter()
+        w = None if self.weights is None else self.weights[test]
+        if study.scoring.quick is not None:
+            answers = scores if self.task.classes is None else self._codes(machine, scores)
+            outcome.test = study.scoring.of_predictions(self.truth[test], answers, w)
+        else:
+            told = foretold(machine, scores, self.task.classes)
+            outcome.test = study._score(told, np.empty((len(test), 1)), test)
+        outcome.fit_time, outcome.score_time = spent, time.perf_counter() - start
+        study.account.seconds["scores"] += outcome.score_time
+        study.step(1)
+
+    def _codes(self, machine: Any, scores: np.ndarray) -> np.ndarray:
+        """Return the classes that a classifier would give."""
+        if scores.ndim == 1:
+            return (scores > 0).astype(int)
+        if hasattr(machine, "_winners"):
+            machine.classes_ = self.task.classes
+            return machine._winners(scores)
+        return scores.argmax(axis=1)
+
+
+def _part(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
+    """Return some items; of similarities only those to the training items."""
+    pairwise = isinstance(machine, Machine) and named(machine.kernel).domain == GRAM_ROWS
+    if pairwise or getattr(machine.__sklearn_tags__().input_tags, "pairwise", False):
+        return np.asarray(X)[np.ix_(rows, train)]
+    return _safe_indexing(X, rows)
+
+
+def _per_item(value: Any, count: int) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str) and len(value) == count

@@ -1,0 +1,169 @@
+"""One item left out at a time, and two criteria that need no item to be left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import LeaveOneOut
+from sklearn.utils.validation import _num_samples
+
+from mercer.domains import admit_labels, admit_target, admit_weights
+from mercer.errors import SelectionError
+from mercer.progress import progress
+from mercer.selection.account import Account
+from mercer.selection.penalties import Measures, Spectrum, afford_path, measure, task_of
+from mercer.selection.pipelines import examine
+from mercer.selection.scoring import Answers
+from mercer.selection.splits import Split, splits_of
+
+__all__ = ["HeldOut", "generalized_cross_validation", "leave_one_out", "log_marginal_likelihood"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What a machine says of each item when it has learned from others only.
+
+    ``numpy.asarray`` gives the predictions.
+
+    Attributes
+    ----------
+    predictions : ndarray
+        A label or a number for each item, as `predict` gives them.
+    residuals : ndarray or None
+        y minus predictions, of a regression.
+    error : float
+        Mean squared error, or share of wrong labels; items count by their weights.
+    standard_error : float
+        Of `error`, if the items are a sample of independent ones.
+    account : Account
+        How it was computed.
+    """
+
+    predictions: np.ndarray
+    residuals: np.ndarray | None
+    error: float
+    standard_error: float
+    account: Account
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.predictions, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    def __str__(self) -> str:
+        what = "share of wrong labels" if self.residuals is None else "mean squared error"
+        return f"{what} {self.error:.4g} ± {self.standard_error:.2g} on {len(self)} held-out items"
+
+
+def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) -> HeldOut:
+    """Return the prediction of each item by a machine that has learned from all the others.
+
+    For ridge-like machines nothing is fitted again: the residual is (Cy)ᵢ/Cᵢᵢ with C = (K + λI)⁻¹.
+    Others are fitted once for each item, on their part of one Gram matrix. A heuristic such as
+    ``Gaussian("median")`` is resolved for each item anew, without it, which takes a Gram matrix
+    each time: give a number where that is too slow.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.arange(6.0)[:, None]
+    >>> found = leave_one_out(KernelRidge(Gaussian(1.0), penalty=0.1), X, np.sin(X[:, 0]))
+    >>> found.predictions.round(2), round(found.error, 3)
+    (array([ 0.34,  0.49,  0.71,  0.09, -0.54, -0.51]), 0.088)
+    """
+    splits = splits_of(LeaveOneOut(), X, y, False, *_labels(machine, X, y))
+    return held_out(machine, X, y, splits, sample_weight)
+
+
+def held_out(
+    machine: Any, X: Any, y: Any, splits: list[Split], sample_weight: Any = None
+) -> HeldOut:
+    """Return the predictions of all items by splits that hold out each of them once."""
+    count = _num_samples(X)
+    weights = admit_weights(sample_weight, count)
+    _, codes, classes = _labels(machine, X, y)
+    given = {} if weights is None else {"sample_weight": weights}
+    answers = Answers(np.asarray(classes) if codes is not None else None)
+    with progress(f"{len(splits)} splits", len(splits)) as step:
+        rows, account = examine(
+            [machine], X, y, splits, answers, given, error_score="raise", step=step
+        )
+    order = np.concatenate([split.test for split in splits])
+    found = np.concatenate([one.test for one in rows[0]])
+    told = np.empty_like(found)
+    told[order] = found
+    w = np.ones(count) if weights is None else weights
+    if codes is not None:
+        losses = (told != codes).astype(float)
+        return HeldOut(np.asarray(classes)[told], None, *_mean(losses, w), account)
+    residuals = admit_target(y, count) - told
+    losses = np.mean(residuals.reshape(count, -1) ** 2, axis=1)
+    return HeldOut(told, residuals, *_mean(losses, w), account)
+
+
+def _mean(losses: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return a weighted mean and its standard error."""
+    share = weights / weights.sum()
+    mean = float(share @ losses)
+    free = 1 - float(share @ share)
+    if free <= 0:
+        return mean, float("nan")
+    return mean, float(np.sqrt(np.sum((share * (losses - mean)) ** 2) / free))
+
+
+def _labels(machine: Any, X: Any, y: Any) -> tuple[None, np.ndarray | None, list[Any]]:
+    if not is_classifier(machine):
+        return None, None, []
+    codes, classes = admit_labels(y, _num_samples(X))
+    return None, codes, classes.tolist()
+
+
+def generalized_cross_validation(
+    machine: Any, X: Any, y: Any, *, sample_weight: Any = None
+) -> float:
+    """Return n·RSS/(n − tr H)² of a ridge-like machine (Golub, Heath & Wahba, 1979).
+
+    It is the leave-one-out error with all leverages replaced by their mean.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> X = np.arange(6.0)[:, None]
+    >>> round(generalized_cross_validation(KernelRidge("linear"), X, 2 * X[:, 0] + 1), 3)
+    0.477
+    """
+    return float(_measured(machine, X, y, sample_weight).gcv[0])
+
+
+def log_marginal_likelihood(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) -> float:
+    """Return log p(y) of a ridge-like machine read as a Gaussian process.
+
+    The targets have covariance K + λW⁻¹ and mean zero; an intercept has a flat prior. With several
+    targets their logarithms are added.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> X = np.arange(6.0)[:, None]
+    >>> round(log_marginal_likelihood(KernelRidge("linear"), X, 2 * X[:, 0] + 1), 3)
+    -11.017
+    """
+    return float(_measured(machine, X, y, sample_weight).evidence[0])
+
+
+def _measured(machine: Any, X: Any, y: Any, sample_weight: Any) -> Measures:
+    task = task_of(machine, X, y, sample_weight)
+    afford_path(task, 1)
+    spectrum = Spectrum.of(task.gram, task.weights)
+    penalty = np.array([float(machine.penalty)])
+    if not spectrum.condition(penalty)[0] < 1e14:
+        raise SelectionError(
+            f"with penalty {penalty[0]:.3g} the Gram matrix is singular to working precision; use "
+            "a larger penalty"
+        )
+    return measure(task, spectrum, penalty)

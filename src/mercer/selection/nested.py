@@ -1,0 +1,266 @@
+"""Nested cross-validation: how well the choice of parameters, and all that it entails, will do.
+
+A score that chose the parameters is too good to be true. So each outer fold is predicted by a
+machine whose parameters were chosen without it, by cross-validation of the other folds (Algorithm
+4 of the lecture on kernel ridge regression).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from mercer.domains import admit_labels, admit_weights
+from mercer.errors import SelectionError, SelectionWarning
+from mercer.progress import progress
+from mercer.selection.account import Account, Outcome
+from mercer.selection.border import borders
+from mercer.selection.candidates import candidates, grid_of
+from mercer.selection.pipelines import examine
+from mercer.selection.ridge import has_shortcut
+from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
+from mercer.selection.splits import Split, require_classes, splits_of
+
+__all__ = ["NestedScores", "nested_cv"]
+
+
+@dataclass(frozen=True)
+class NestedScores:
+    """Scores of outer folds, and what was chosen for each.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (outer,)
+        Of each outer fold, by the parameters that the others chose.
+    mean : float
+    standard_error : float
+        Of the mean, from the spread of the folds.
+    choices : tuple of dict
+        The parameters chosen for each outer fold.
+    stability : float
+        Share of the outer folds that made the most frequent choice.
+    inner_scores : ndarray of shape (outer, candidates)
+        Mean score of each candidate on the inner folds.
+    candidates : tuple of dict
+        All combinations of the grid.
+    warnings : tuple of str
+        What is to be said about the grid.
+    account : Account
+        Where the time went, and what was shared.
+    """
+
+    scores: np.ndarray
+    choices: tuple[dict[str, Any], ...]
+    inner_scores: np.ndarray
+    candidates: tuple[dict[str, Any], ...]
+    warnings: tuple[str, ...]
+    account: Account
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.scores))
+
+    @property
+    def standard_error(self) -> float:
+        count = len(self.scores)
+        return float(np.std(self.scores, ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
+
+    @property
+    def stability(self) -> float:
+        return max(Counter(map(repr, self.choices)).values()) / len(self.choices)
+
+    @property
+    def most_chosen(self) -> dict[str, Any]:
+        """The most frequent choice; of several, the one of the first fold."""
+        counts = Counter(map(repr, self.choices))
+        return max(self.choices, key=lambda choice: counts[repr(choice)])
+
+    def __str__(self) -> str:
+        folds = len(self.scores)
+        agree = round(self.stability * folds)
+        lines = [
+            f"score {self.mean:.4g} ± {self.standard_error:.2g} (standard error of {folds} "
+            "outer folds)",
+            f"{agree} of {folds} folds chose {_told(self.most_chosen)}",
+        ]
+        for name in self.choices[0]:
+            values = [choice.get(name) for choice in self.choices]
+            if len(set(map(repr, values))) > 1:
+                lines.append(f"{name} by fold: {', '.join(_short(value) for value in values)}")
+        return "\n".join([*lines, *self.warnings])
+
+
+def nested_cv(
+    machine: Any,
+    X: Any,
+    y: Any,
+    grid: Any,
+    outer: Any = 5,
+    inner: Any = 5,
+    *,
+    scoring: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    verbose: int = 0,
+) -> NestedScores:
+    """Return scores of items that had no part in learning, nor in the choice of parameters.
+
+    Parameters
+    ----------
+    machine : a machine, a pipeline that ends with one, or any estimator
+    X, y : the items and their targets
+    grid : dict of lists, or list of such dicts
+    outer : int, splitter or iterable of (train, test)
+    inner : int or splitter, or None
+        Applied to the items of each outer training part. None takes the other outer folds, as
+        Algorithm 4 does.
+    scoring : str or callable, optional
+        By default the machine's own score.
+    groups : sequence, optional
+        For splitters that keep groups together, in both loops.
+    sample_weight : sequence of float, optional
+    verbose : int
+        From 1 on a progress bar is shown in scripts too, if they run in a terminal.
+
+    Warns
+    -----
+    SelectionWarning
+        If the best value of a parameter lies at the border of its grid; the message has a wider
+        grid to try.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> from mercer.datasets import sinc
+    >>> from mercer.kernels import Gaussian
+    >>> from sklearn.model_selection import KFold
+    >>> grid = {"kernel__bandwidth": [1.0, 2.0, 4.0, 8.0], "penalty": [1e-4, 0.01, 0.1, 1.0]}
+    >>> folds = KFold(5, shuffle=True, random_state=1)
+    >>> print(nested_cv(KernelRidge(Gaussian()), *sinc(), grid, outer=folds, inner=folds))
+    score 0.744 ± 0.094 (standard error of 5 outer folds)
+    3 of 5 folds chose kernel__bandwidth=4, penalty=0.01
+    kernel__bandwidth by fold: 2, 2, 4, 4, 4
+    penalty by fold: 0.01, 0.1, 0.01, 0.01, 0.01
+    """
+    combinations = grid_of(grid)
+    machines = candidates(machine, combinations)
+    check_name(scoring, machine)
+    weights = admit_weights(sample_weight, _num_samples(X))
+    given = {} if weights is None else {"sample_weight": weights}
+    folds = _folds(machine, X, y, outer, inner, groups)
+    score = scoring_of(scoring, machine, given)
+    if isinstance(scoring, list | tuple | set | dict):
+        raise SelectionError("nested_cv chooses by one score; name one in scoring")
+    try_out(score, machines[0], X, y, folds.inner[0], given)
+    count = len(machines) * (len(folds.inner) + len(folds.outer))
+    with progress(f"{len(machines)} candidates", count, verbose > 0 or None) as step:
+        work = Work(machines, X, y, folds, score, given, step)
+        means = work.inner_means()
+        if np.isnan(means).all(axis=1).any():
+            raise SelectionError("no candidate could be scored on some of the inner folds")
+        best = [int(np.nanargmax(row)) for row in means]
+        scores = work.outer_scores(best)
+    told = borders(combinations, means)
+    for text in told:
+        warnings.warn(text, SelectionWarning, stacklevel=2)
+    chosen = tuple(combinations[c] for c in best)
+    return NestedScores(scores, chosen, means, tuple(combinations), tuple(told), work.account)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Outer splits, and for each of them inner ones of its training items."""
+
+    outer: list[Split]
+    inner: list[Split]  # `within` says to which outer one each belongs
+
+
+class Work:
+    """All candidates on all folds; what the outer folds need may come with the inner ones."""
+
+    def __init__(
+        self,
+        machines: Sequence[Any],
+        X: Any,
+        y: Any,
+        folds: Folds,
+        scoring: Scoring,
+        given: dict[str, Any],
+        step: Any,
+    ) -> None:
+        self.machines, self.folds, self.account = machines, folds, Account()
+        self._run = lambda some, splits: self._examined(some, X, y, splits, scoring, given, step)
+        self._outer: list[list[Outcome]] | None = None
+
+    def _examined(self, some: Any, X: Any, y: Any, splits: Any, *rest: Any) -> list[list[Outcome]]:
+        scoring, given, step = rest
+        outcomes, account = examine(some, X, y, splits, scoring, given, step=step)
+        self.account.add(account)
+        return outcomes
+
+    def inner_means(self) -> np.ndarray:
+        """Return the mean inner score of each candidate, a row for each outer fold."""
+        outer, inner = self.folds.outer, self.folds.inner
+        if all(has_shortcut(machine) for machine in self.machines):
+            # Where nothing is fitted again, the outer folds are a by-product.
+            outcomes = self._run(self.machines, [*outer, *inner])
+            self._outer = [row[: len(outer)] for row in outcomes]
+            outcomes = [row[len(outer) :] for row in outcomes]
+        else:
+            outcomes = self._run(self.machines, [replace(s, within=None) for s in inner])
+        table = np.array([[one.test for one in row] for row in outcomes], dtype=float)
+        owners = np.array([split.within for split in inner])
+        return np.stack([table[:, owners == o].mean(axis=1) for o in range(len(outer))])
+
+    def outer_scores(self, best: list[int]) -> np.ndarray:
+        """Return the score of each outer fold by the candidate chosen for it."""
+        if self._outer is not None:
+            return np.array([self._outer[c][o].test for o, c in enumerate(best)], dtype=float)
+        scores = np.empty(len(best))
+        for c in dict.fromkeys(best):
+            where = [o for o, chosen in enumerate(best) if chosen == c]
+            rows = self._run([self.machines[c]], [self.folds.outer[o] for o in where])
+            scores[where] = [one.test for one in rows[0]]
+        return scores
+
+
+def _folds(machine: Any, X: Any, y: Any, outer: Any, inner: Any, groups: Any) -> Folds:
+    """Return all folds, checked before any work starts."""
+    classifier = bool(is_classifier(machine)) and y is not None
+    codes, classes = None, []
+    if classifier:
+        codes, found = admit_labels(y, _num_samples(X))
+        classes = found.tolist()
+    outside = splits_of(outer, X, y, classifier, groups, codes, classes)
+    inside: list[Split] = []
+    for o, split in enumerate(outside):
+        train = split.train
+        if inner is None:
+            pairs = [(s.train, s.test) for k, s in enumerate(outside) if k != o]
+            part = [Split(np.setdiff1d(a, split.test), b, o) for a, b in pairs]
+            if any(np.isin(one.test, split.test).any() for one in part):
+                raise SelectionError("inner=None needs outer folds that do not overlap")
+        else:
+            some = [None if a is None else _safe_indexing(a, train) for a in (X, y, groups)]
+            own = splits_of(inner, some[0], some[1], classifier, some[2])
+            part = [Split(train[s.train], train[s.test], o) for s in own]
+        if codes is not None:
+            require_classes(part, codes, classes, f"outer fold {o}: inner fold")
+        inside += part
+    return Folds(outside, inside)
+
+
+def _told(choice: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_short(value)}" for name, value in choice.items())
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,356 @@
+"""Paths: how a machine changes along its penalty λ, or along the price C of its slack."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.domains import admit_labels, admit_weights, real_numbers, to_numpy
+from mercer.errors import SelectionError, SelectionWarning, ValidityError
+from mercer.kernels.tiles import diagonal
+from mercer.machines import SVC
+from mercer.progress import progress
+from mercer.selection.curves import Curve, chosen
+from mercer.selection.penalties import (
+    Measures,
+    Spectrum,
+    Task,
+    afford_path,
+    measure,
+    task_of,
+)
+from mercer.selection.prices import Ascent, folds_of, gap_of
+
+__all__ = ["MarginPath", "RidgePath"]
+
+CONDITION = 1e10  # beyond it fewer than six digits of a leave-one-out error are left
+PENALTIES = np.logspace(-6, 3, 50)  # times the mean of the diagonal
+PRICES = np.logspace(-2, 3, 11)  # divided by it
+
+
+class RidgePath(BaseEstimator):
+    """Ridge regression at all penalties, from one eigendecomposition.
+
+    The predictions that an item gets from all the others are exact, without fitting again (for
+    the kernel and the class weights that all items together give). Errors are means with the
+    weights of the items; items of weight zero have no part in them.
+
+    Parameters
+    ----------
+    machine : KernelRidge, KernelRidgeClassifier, KernelDiscriminant or GaussianProcess
+        Its own penalty is not used. A `KernelDiscriminant` is taken as the regression on class
+        indicators that it is made of, with an item going to the class of the highest.
+    penalties : array, optional
+        Values of λ. By default 50 from 1e-6 to 1e3 times the mean of the diagonal of the
+        (weighted) Gram matrix, in equal ratios: the eigenvalues have that mean, so that hardly
+        anything is penalized at one end, and all but a few directions are at the other.
+
+    Attributes
+    ----------
+    penalties_ : ndarray
+        Ascending.
+    loo_error_, loo_se_ : ndarray
+        Mean squared error of leave-one-out predictions, and its standard error.
+    loo_predictions_ : ndarray of shape (penalties, n) or (penalties, n, targets)
+        What each item is predicted by the others; nan for items of weight zero.
+    loo_misclassification_ : ndarray or None
+        Share of items that the others would give to a wrong class, for classifiers.
+    gcv_ : ndarray
+        Generalized cross-validation: the training error over (1 − degrees/n)² (Golub, Heath &
+        Wahba, 1979).
+    log_marginal_likelihood_ : ndarray
+        log p(y) for y ~ N(0, K + λW⁻¹), summed over targets; an intercept is integrated out.
+    degrees_ : ndarray
+        Effective degrees of freedom, the trace of the map from y to fitted values.
+    norm_ : ndarray
+        |f|², summed over targets.
+    training_error_ : ndarray
+        Mean squared error on the training items.
+    best_penalty_, best_index_
+        Where the leave-one-out error is least.
+    cv_results_ : dict
+        As scikit-learn's; the score is the negative leave-one-out error.
+
+    Notes
+    -----
+    Cost: about 10n³ operations, or nm² for m < n features, and n² for each penalty. Where the
+    condition number of K + λW⁻¹ is above 1e10 too many digits are lost: there all results are nan,
+    and a `SelectionWarning` says so. Another one says when the best penalty is the first or the
+    last of those that are known.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> from mercer.datasets import sinc
+    >>> from mercer.kernels import Gaussian
+    >>> path = RidgePath(KernelRidge(Gaussian(1.5)), [0.001, 0.1, 10.0]).fit(*sinc(seed=0))
+    >>> float(path.best_penalty_), path.degrees_.round(1)
+    (0.1, array([18.8, 12.6,  2.7]))
+    """
+
+    def __init__(self, machine: Any, penalties: Any = None) -> None:
+        self.machine = machine
+        self.penalties = penalties
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Measure all penalties on items `X` with targets or labels `y`."""
+        grid = None if self.penalties is None else _grid(self.penalties, "penalties", zero=True)
+        task = task_of(self.machine, X, y, sample_weight)
+        afford_path(task, len(PENALTIES if grid is None else grid))
+        spectrum = Spectrum.of(task.gram, task.weights)
+        if grid is None:
+            scale = float(spectrum.values.sum()) / len(task.places)
+            grid = PENALTIES * (scale if scale > 0 else 1.0)
+        known = spectrum.condition(grid) <= CONDITION
+        _explain_unknown(grid, known)
+        found = measure(task, spectrum, grid[known])
+        self.penalties_ = grid
+        self._keep(task, found, known)
+        self._predictions(task, found, known)
+        self.best_index_ = int(np.nanargmin(self.loo_error_))
+        self.best_penalty_ = float(grid[self.best_index_])
+        _explain_border("penalty", grid[known], self.best_penalty_)
+        return self
+
+    def curve(self, criterion: str = "loo") -> Curve:
+        """Return one criterion along the penalties.
+
+        Parameters
+        ----------
+        criterion : {"loo", "gcv", "evidence", "misclassification"}
+
+        Examples
+        --------
+        >>> from mercer import KernelRidge
+        >>> path = RidgePath(KernelRidge("linear"), [0.1, 10.0])
+        >>> path.fit([[-1.0], [0.5], [1.0], [2.0]], [-0.5, 0.6, 0.6, 2.5]).curve("gcv").name
+        'generalized cross-validation error'
+        """
+        check_is_fitted(self)
+        known = {
+            "loo": ("leave-one-out error", self.loo_error_, self.loo_se_, self.training_error_),
+            "gcv": ("generalized cross-validation error", self.gcv_, None, self.training_error_),
+            "evidence": ("log marginal likelihood", self.log_marginal_likelihood_, None, None),
+        }
+        if self.loo_misclassification_ is not None:
+            share = self.loo_misclassification_
+            known["misclassification"] = ("leave-one-out misclassification", share, None, None)
+        name, heights, errors, training = chosen(criterion, known)
+        best = int(np.nanargmax(heights) if criterion == "evidence" else np.nanargmin(heights))
+        # With the largest penalty hardly anything is learned; what is worse is learned by heart.
+        top, loss = float(heights[best]), float(heights[-1] - heights[best])
+        wide = criterion != "misclassification" and abs(loss) > 0.1 * abs(top)
+        limit = top + 3 * loss if wide else None
+        return Curve("penalty", self.penalties_, heights, errors, training, name, best, limit)
+
+    def _keep(self, task: Task, found: Measures, known: np.ndarray) -> None:
+        """Set the attributes that have one number for each penalty."""
+        n, share = len(task.places), (task.weights / task.weights.sum())[:, None]
+        error = np.sum(share * found.losses, axis=0)
+        spread = found.losses - error
+        # With equal weights this is the deviation over the root of n.
+        se = np.sqrt(np.sum((share * spread) ** 2, axis=0) * n / max(n - 1, 1))
+        deviation = np.sqrt(np.sum(share * spread**2, axis=0))
+
+        def placed(values: np.ndarray) -> np.ndarray:
+            return _filled(values, known)
+
+        self.loo_error_, self.loo_se_ = placed(error), placed(se)
+        self.gcv_, self.degrees_ = placed(found.gcv), placed(found.degrees)
+        self.norm_, self.training_error_ = placed(found.norm), placed(found.training)
+        self.log_marginal_likelihood_ = placed(found.evidence)
+        self.cv_results_ = _results(
+            "penalty", self.penalties_, -self.loo_error_, placed(deviation)
+        )
+        self.cv_results_["mean_train_score"] = -self.training_error_
+
+    def _predictions(self, task: Task, found: Measures, known: np.ndarray) -> None:
+        """Set the predictions of items by the others, and how often they are wrong."""
+        by_penalty = found.predictions.transpose(1, 0, 2)
+        every = np.full((len(known), task.count, by_penalty.shape[2]), np.nan)
+        every[np.ix_(known, task.places)] = by_penalty
+        self.loo_predictions_ = every[:, :, 0] if task.flat else every
+        self.loo_misclassification_ = None
+        if task.codes is not None:
+            flat = by_penalty.shape[2] == 1
+            codes = by_penalty[:, :, 0] > 0 if flat else by_penalty.argmax(axis=2)
+            share = task.counts / task.counts.sum()
+            self.loo_misclassification_ = _filled((codes != task.codes) @ share, known)
+
+
+class MarginPath(BaseEstimator):
+    """Support vector classification along ascending C, each fit starting from the last one.
+
+    Parameters
+    ----------
+    machine : SVC
+        Its own C is not used.
+    C : array, optional
+        Prices of slack, positive and finite. By default 11 from 0.01 to 1000 divided by the mean
+        of the kernel's diagonal, in equal ratios.
+
+    Attributes
+    ----------
+    C_ : ndarray
+        Ascending.
+    n_support_ : ndarray
+        Number of support vectors.
+    margin_ : ndarray of shape (prices,) or (prices, machines)
+        1/|w|; with more than two classes of each pair or class.
+    training_error_ : ndarray
+        Share of training items that are given to a wrong class.
+    gap_ : ndarray
+        Duality gap as a share of the primal objective; with more than two classes the largest.
+    fold_error_ : ndarray of shape (prices, folds)
+        Share of held-out items that are given to a wrong class.
+    cv_error_, cv_se_ : ndarray
+        Mean of the folds, and its standard error.
+    best_C_, best_index_
+        The smallest C with the least error of the folds.
+    cv_results_ : dict
+        As scikit-learn's; the score is the share of right answers.
+
+    Examples
+    --------
+    >>> from mercer.datasets import two_gaussians
+    >>> path = MarginPath(SVC("gaussian"), [0.01, 1.0, 100.0]).fit(*two_gaussians(60, seed=2))
+    >>> path.best_C_, path.n_support_, path.margin_.round(2)
+    (1.0, array([60, 33, 22]), array([5.59, 0.35, 0.06]))
+    """
+
+    def __init__(self, machine: Any, C: Any = None) -> None:
+        self.machine = machine
+        self.C = C
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, cv: Any = 5) -> Self:
+        """Fit items `X` with labels `y` at each C, and its folds.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+        cv : int or splitter of scikit-learn
+            A number means stratified folds in the order of the items.
+        """
+        if not isinstance(self.machine, SVC):
+            raise SelectionError(f"a path of margins needs SVC, found {self.machine!r}")
+        grid = None if self.C is None else _grid(self.C, "C")
+        points = self.machine._admit(X)
+        codes, classes = admit_labels(y, len(points))
+        weights = admit_weights(sample_weight, len(points))
+        if grid is None:
+            kernel = self.machine._resolve(points, weights)
+            scale = float(np.mean(to_numpy(diagonal(kernel, points))))
+            grid = PRICES / (scale if scale > 0 else 1.0)
+        folds = folds_of(cv, X, codes, weights)
+        every = np.arange(len(points))
+        found = np.empty((len(folds), len(grid)))
+        title = f"{len(grid)} values of C x {len(folds)} folds"
+        with progress(title, total=len(grid) * (len(folds) + 1)) as step:
+            ascent = Ascent(self.machine, X, classes[codes], weights, step)
+            for fold, (train, test) in enumerate(folds):
+                machines = ascent.machines(grid, train)
+                found[fold] = [ascent.mistakes(m, train, test) for m in machines]
+            whole = [
+                (ascent.mistakes(m, every, every), len(m.support_), m.margin_, gap_of(m))
+                for m in ascent.machines(grid, every)
+            ]
+        self.C_, self.fold_error_ = grid, found.T
+        self.training_error_, self.n_support_, self.margin_, self.gap_ = (
+            np.array(column) for column in zip(*whole, strict=True)
+        )
+        self._choose()
+        _explain_border("C", grid, self.best_C_)
+        return self
+
+    def curve(self, criterion: str = "cv") -> Curve:
+        """Return the error of the folds along C, the only criterion there is.
+
+        Examples
+        --------
+        >>> from mercer.datasets import two_gaussians
+        >>> MarginPath(SVC("linear"), [0.01, 1.0]).fit(*two_gaussians(60, seed=0)).curve().name
+        'error of 5 folds'
+        """
+        check_is_fitted(self)
+        folds = self.fold_error_.shape[1]
+        known = {"cv": (f"error of {folds} folds", self.cv_error_, self.cv_se_)}
+        name, heights, errors = chosen(criterion, known)
+        training = self.training_error_
+        return Curve("C", self.C_, heights, errors, training, name, self.best_index_)
+
+    def _choose(self) -> None:
+        """Set the means of the folds, the best C, and scikit-learn's table."""
+        spread, folds = self.fold_error_.std(axis=1), self.fold_error_.shape[1]
+        self.cv_error_ = self.fold_error_.mean(axis=1)
+        self.cv_se_ = spread / np.sqrt(folds - 1) if folds > 1 else np.full(len(spread), np.nan)
+        # Means of the same shares may differ by rounding.
+        self.best_index_ = int(np.argmax(self.cv_error_ <= self.cv_error_.min() + 1e-12))
+        self.best_C_ = float(self.C_[self.best_index_])
+        self.cv_results_ = _results("C", self.C_, 1 - self.cv_error_, spread)
+        for fold, errors in enumerate(self.fold_error_.T):
+            self.cv_results_[f"split{fold}_test_score"] = 1 - errors
+        self.cv_results_["mean_train_score"] = 1 - self.training_error_
+
+
+def _grid(values: Any, name: str, zero: bool = False) -> np.ndarray:
+    """Return a grid ascending, refusing an empty one and what is not a positive number."""
+    grid = np.sort(np.atleast_1d(real_numbers(values, name)))
+    if grid.ndim != 1 or not len(grid):
+        raise SelectionError(f"{name} must be a list of numbers, found {values!r}")
+    bad = ~np.isfinite(grid) | (grid < 0) | ((grid == 0) & (not zero))
+    if bad.any():
+        kind = "not negative" if zero else "positive"
+        raise ValidityError(f"{name} must be finite and {kind}, found {grid[bad][0]}")
+    return grid
+
+
+def _filled(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return values at their places, and nan at the others."""
+    out = np.full(len(known), np.nan)
+    out[known] = values
+    return out
+
+
+def _results(name: str, grid: np.ndarray, score: np.ndarray, std: np.ndarray) -> dict[str, Any]:
+    """Return a table as that of scikit-learn's searches."""
+    values = np.nan_to_num(score, nan=-np.inf)
+    return {
+        f"param_{name}": grid,
+        "params": [{name: float(value)} for value in grid],
+        "mean_test_score": score,
+        "std_test_score": std,
+        "rank_test_score": np.array([1 + int(np.sum(values > v)) for v in values], dtype=np.int32),
+    }
+
+
+def _explain_unknown(grid: np.ndarray, known: np.ndarray) -> None:
+    """Warn where digits are lost; refuse if that is everywhere."""
+    if known.all():
+        return
+    lost = (
+        f"of {len(grid)} penalties, {int(np.sum(~known))} are so small that the condition number "
+        f"of the Gram matrix with the penalty is above {CONDITION:.0e}"
+    )
+    if not known.any():
+        raise SelectionError(f"{lost}; use larger penalties")
+    smallest = float(grid[known].min())
+    warnings.warn(
+        f"{lost}; their results are nan, the smallest that is known is {smallest:.3g}",
+        SelectionWarning,
+        stacklevel=3,
+    )
+
+
+def _explain_border(name: str, known: np.ndarray, best: float) -> None:
+    """Warn if there may be a better value outside the grid."""
+    if len(known) > 2 and best > 0 and best in (known[0], known[-1]):
+        end = "smallest" if best == known[0] else "largest"
+        warnings.warn(
+            f"the best {name} is the {end} one, {best:.3g}; a better one may be outside the grid",
+            SelectionWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,250 @@
+"""Scoring: how good predictions are, by scikit-learn's names.
+
+Scores of predictions that are known already must not take longer than the predictions did. The
+commonest ones are therefore computed here, to the same numbers; the others by scikit-learn's
+scorers, which are given a machine that answers with those predictions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from mercer.errors import SelectionError, suggestion
+from mercer.selection.splits import Split
+
+__all__ = ["QUICK", "Scoring", "check_name", "quick_metrics", "try_out"]
+
+Metric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], float]
+
+
+def _errors(y: np.ndarray, f: np.ndarray, w: np.ndarray | None, power: int) -> np.ndarray:
+    return np.average(np.abs(y - f) ** power, axis=0, weights=w)
+
+
+def _squared(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
+    return -float(np.mean(_errors(y, f, w, 2)))
+
+
+def _root(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
+    return -float(np.mean(np.sqrt(_errors(y, f, w, 2))))
+
+
+def _absolute(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
+    return -float(np.mean(_errors(y, f, w, 1)))
+
+
+def _explained(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
+    """R²: constant targets count as 1 if they are met, else as 0."""
+    if len(y) < 2:
+        return float("nan")
+    y, f = y.reshape(len(y), -1), f.reshape(len(y), -1)
+    weight = np.ones(len(y)) if w is None else w
+    left = weight @ (y - f) ** 2
+    spread = weight @ (y - weight @ y / weight.sum()) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(spread > 0, 1 - left / spread, np.where(left > 0, 0.0, 1.0))
+    return float(np.mean(found))
+
+
+def _accuracy(y: np.ndarray, labels: np.ndarray, w: np.ndarray | None) -> float:
+    return float(np.average(y == labels, weights=w))
+
+
+QUICK: dict[str, Metric] = {
+    "accuracy": _accuracy,
+    "neg_mean_absolute_error": _absolute,
+    "neg_mean_squared_error": _squared,
+    "neg_root_mean_squared_error": _root,
+    "r2": _explained,
+}
+
+
+def default_scoring(machine: Any) -> str | None:
+    """Return the name of what `machine.score` computes, if it is scikit-learn's own."""
+    if isinstance(machine, Pipeline):
+        machine = machine.steps[-1][1]
+    score = getattr(type(machine), "score", None)
+    if score is ClassifierMixin.score:
+        return "accuracy"
+    return "r2" if score is RegressorMixin.score else None
+
+
+class Scoring:
+    """One score or several, of a fitted machine or of predictions.
+
+    Parameters
+    ----------
+    scorer : callable
+        A scorer of scikit-learn's, or any function of (machine, X, y).
+    quick : dict
+        The metrics by name if all of them are quick ones; "score" if there is only one.
+    weights : bool
+        Whether the scorer wants the weights of the test items.
+    own : bool
+        Whether the user wrote it, so that only a machine that was really fitted will do.
+    """
+
+    def __init__(
+        self, scorer: Any, quick: dict[str, Metric] | None, weights: bool, own: bool
+    ) -> None:
+        self.scorer = scorer
+        self.quick = quick
+        self.weights = weights
+        self.own = own
+
+    def of_machine(self, machine: Any, X: Any, y: Any, weights: Any = None) -> Any:
+        """Return the score or a dict of scores of a fitted machine."""
+        given = {"sample_weight": weights} if self.weights and weights is not None else {}
+        found = self.scorer(machine, X, y, **given) if y is not None else self.scorer(machine, X)
+        return (
+            {k: _number(v, k) for k, v in found.items()}
+            if isinstance(found, dict)
+            else (_number(found, "scoring"))
+        )
+
+    def of_predictions(self, y: np.ndarray, f: np.ndarray, weights: np.ndarray | None) -> Any:
+        """Return the same from predictions alone; only for quick metrics."""
+        assert self.quick is not None
+        w = weights if self.weights else None
+        if list(self.quick) == ["score"]:
+            return self.quick["score"](y, f, w)
+        return {name: metric(y, f, w) for name, metric in self.quick.items()}
+
+
+def quick_metrics(scoring: Any, machine: Any) -> dict[str, Metric] | None:
+    """Return the quick metrics that a `scoring` argument stands for, or None."""
+    if scoring is None:
+        scoring = default_scoring(machine)
+    if isinstance(scoring, str):
+        return {"score": QUICK[scoring]} if scoring in QUICK else None
+    names = scoring if isinstance(scoring, dict) else None
+    if names is None and isinstance(scoring, list | tuple | set):
+        names = {name: name for name in scoring}
+    if names and all(isinstance(v, str) and v in QUICK for v in names.values()):
+        return {name: QUICK[v] for name, v in names.items()}
+    return None
+
+
+def scoring_of(scoring: Any, machine: Any, params: dict[str, Any], scorers: Any = None) -> Scoring:
+    """Return the scoring that an argument stands for, with what is known about it.
+
+    Weights of the items count in a score that can use them.
+    """
+    if scorers is None:
+        scorers = scoring if callable(scoring) else check_scoring(machine, scoring)
+    own = not isinstance(scorers, _BaseScorer | _MultimetricScorer | _PassthroughScorer)
+    weights = params.get("sample_weight") is not None
+    if weights and hasattr(scorers, "_accept_sample_weight"):
+        weights = bool(scorers._accept_sample_weight())
+    elif weights and own:
+        weights = "sample_weight" in signature(scorers).parameters
+    return Scoring(scorers, None if own else quick_metrics(scoring, machine), weights, own)
+
+
+class Answers(Scoring):
+    """No score at all: the predictions themselves, of classifiers as numbers of classes."""
+
+    def __init__(self, classes: np.ndarray | None) -> None:
+        super().__init__(None, {}, weights=False, own=False)
+        self.classes = classes
+
+    def of_machine(self, machine: Any, X: Any, y: Any, weights: Any = None) -> Any:
+        """Return the predictions of a fitted machine."""
+        found = np.asarray(machine.predict(X))
+        return found if self.classes is None else np.searchsorted(self.classes, found)
+
+    def of_predictions(self, y: np.ndarray, f: np.ndarray, weights: np.ndarray | None) -> Any:
+        """Return the predictions as they are."""
+        return f
+
+
+def check_name(scoring: Any, machine: Any) -> None:
+    """Refuse the name of a score that does not exist, with the one that may have been meant."""
+    if scoring is None and not hasattr(machine, "score"):
+        raise SelectionError(
+            f"{type(machine).__name__} has no score of its own; say what to score by, "
+            'for example scoring="accuracy"'
+        )
+    names = scoring.values() if isinstance(scoring, dict) else scoring
+    names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
+    for name in names:
+        if isinstance(name, str) and name not in get_scorer_names():
+            raise SelectionError(
+                f"there is no scoring {name!r}{suggestion(name, get_scorer_names())}"
+            )
+
+
+def try_out(
+    scoring: Scoring, machine: Any, X: Any, y: Any, split: Split, given: dict[str, Any]
+) -> None:
+    """Score a machine that has seen a few items, so that a scoring that fails does so now."""
+    if scoring.quick is not None:
+        if len(split.test) < 2 and any(m is _explained for m in scoring.quick.values()):
+            raise SelectionError(
+                "R² of a single held-out item is not defined; score by "
+                'scoring="neg_mean_squared_error", or leave out more than one item at a time'
+            )
+        return
+    few = _few(y, split.train)
+    if named_pairwise(machine):
+        return
+    try:
+        small = clone(machine).fit(
+            _safe_indexing(X, few), *([] if y is None else [_safe_indexing(y, few)])
+        )
+    except Exception:  # the fits themselves will tell
+        return
+    labels = None if y is None else _safe_indexing(y, split.test)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scoring.of_machine(small, _safe_indexing(X, split.test), labels)
+    except SelectionError:
+        raise
+    except Exception as error:
+        raise SelectionError(
+            f"scoring fails with {type(error).__name__}: {error} (tried on a machine that has "
+            f"seen {len(few)} items)"
+        ) from error
+
+
+TRIED = 40  # items that a machine sees to try out a scoring
+
+
+def _few(y: Any, train: np.ndarray) -> np.ndarray:
+    """Return a few training items, of each label at least two."""
+    if y is None:
+        return train[:TRIED]
+    labels = _safe_indexing(y, train)
+    try:
+        _, codes = np.unique(np.asarray(labels), return_inverse=True, axis=0)
+    except TypeError:
+        return train[:TRIED]
+    order = np.argsort(codes.ravel(), kind="stable")
+    rank = np.empty(len(order), dtype=int)
+    starts = np.r_[0, np.cumsum(np.bincount(codes.ravel()))[:-1]]
+    rank[order] = np.arange(len(order)) - starts[codes.ravel()[order]]
+    few = np.flatnonzero(rank < 2)
+    return train[np.union1d(few[: 20 * TRIED], np.arange(min(TRIED, len(train))))]
+
+
+def named_pairwise(machine: Any) -> bool:
+    """Tell whether a machine's items are rows of similarities."""
+    return bool(machine.__sklearn_tags__().input_tags.pairwise)
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise SelectionError(f"{name} gave {value!r}, which is not a number") from error

@@ -1,0 +1,121 @@
+"""Splits: which items are learned from and which are held out, checked before any work starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import _num_samples
+
+from mercer.errors import SelectionError
+
+__all__ = ["Split", "splits_of"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Items to learn from, and items to predict.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+    within : int or None
+        For the inner folds of nested cross-validation: which of the outer folds, counted from
+        zero, is left out as well.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    within: int | None = None
+
+
+def splits_of(
+    cv: Any,
+    X: Any,
+    y: Any,
+    classifier: bool,
+    groups: Any = None,
+    codes: np.ndarray | None = None,
+    classes: Sequence[Any] = (),
+) -> list[Split]:
+    """Return the splits of a splitter, a number of folds, or an iterable of (train, test).
+
+    For classifiers, `codes` are the classes of the items: each must be among those learned from.
+
+    Examples
+    --------
+    >>> [split.test.tolist() for split in splits_of(2, [[1.0], [2.0], [3.0]], None, False)]
+    [[0, 1], [2]]
+    """
+    count = _num_samples(X)
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        _check_folds(int(cv), count, "cv")
+    if cv is not None and isinstance(cv, bool | str | float):
+        raise SelectionError(
+            f"cv must be a number of folds, a splitter or an iterable of splits, found {cv!r}"
+        )
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):
+        cv = list(cv)
+    splitter = check_cv(cv, y, classifier=classifier)
+    if groups is not None and _num_samples(groups) != count:
+        raise SelectionError(f"groups has {_num_samples(groups)} entries for {count} items")
+    try:
+        pairs = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+    except (TypeError, ValueError) as error:
+        raise SelectionError(_why(splitter, count, groups, error)) from error
+    if not pairs:
+        raise SelectionError("cv gives no splits at all")
+    splits = [
+        Split(_places(a, count, f"training part of split {k}"), _places(b, count, f"split {k}"))
+        for k, (a, b) in enumerate(pairs)
+    ]
+    if codes is not None:
+        require_classes(splits, codes, classes)
+    return splits
+
+
+def require_classes(
+    splits: Sequence[Split], codes: np.ndarray, classes: Sequence[Any], name: str = "split"
+) -> None:
+    """Refuse a split that learns without having seen one of the classes."""
+    for k, split in enumerate(splits):
+        seen = np.bincount(codes[split.train], minlength=len(classes)) > 0
+        if not seen.all():
+            missing = classes[int(np.argmin(seen))]
+            count = int(np.sum(codes == int(np.argmin(seen))))
+            some = "1 item" if count == 1 else f"{count} items"
+            raise SelectionError(
+                f"{name} {k} has no item of the class {missing!r} to learn from; there are {some} "
+                "of it in all: use fewer or stratified folds, or leave that class out"
+            )
+
+
+def _check_folds(folds: int, count: int, name: str) -> None:
+    if folds < 2:
+        raise SelectionError(f"{name} must be at least 2 folds, found {folds}")
+    if folds > count:
+        raise SelectionError(f"{name} is {folds} folds, but there are only {count} items")
+
+
+def _why(splitter: Any, count: int, groups: Any, error: Exception) -> str:
+    name = type(splitter).__name__
+    if groups is None and "groups" in str(error):
+        return f"{name} needs groups: pass groups=..., one entry for each item"
+    folds = getattr(splitter, "n_splits", None)
+    if isinstance(folds, int) and folds > count:
+        return f"{name} is to make {folds} folds, but there are only {count} items"
+    return f"{name} cannot split these items: {error}"
+
+
+def _places(rows: np.ndarray, count: int, name: str) -> np.ndarray:
+    """Return places of items as integers, refusing an empty set and places that do not exist."""
+    if rows.dtype == bool and len(rows) == count:
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or len(rows) == 0:
+        raise SelectionError(f"the {name} is empty")
+    if rows.dtype.kind not in "iu" or rows.min() < -count or rows.max() >= count:
+        raise SelectionError(f"the {name} names items that are not among the {count} given")
+    return np.where(rows < 0, rows + count, rows).astype(np.intp)

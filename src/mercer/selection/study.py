@@ -1,0 +1,335 @@
+"""Studies: many machines on many splits of the same items, with what they share computed once.
+
+Machines that differ in anything but their kernel share its Gram matrix, on all splits; kernels of
+the same items share distances and dot products, tile by tile. Along penalties ridge-like machines
+are not fitted at all (see `mercer.selection.ridge`); along C support vector machines go on from
+one solution to the next (`mercer.selection.margins`). All others are fitted on their part of the
+Gram matrix. What cannot be shared is fitted as scikit-learn would.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from mercer.domains import GramRows, Points, admit_labels, admit_weights, weigh_classes
+from mercer.gram import assemble, features_of
+from mercer.kernels import Kernel, named
+from mercer.kernels.tiles import fill_several, in_threads
+from mercer.machines import Machine
+from mercer.memory import affordable
+from mercer.selection.account import Outcome
+from mercer.selection.candidates import set_apart
+from mercer.selection.fits import Fits, Scored
+from mercer.selection.margins import along_C, has_path
+from mercer.selection.ridge import foretell, has_shortcut
+from mercer.selection.splits import Split
+
+__all__ = ["Study"]
+
+TOGETHER = 6  # Gram matrices that are filled at once
+WORK = 4  # arrays of a Gram matrix's size that the work on it may take besides
+
+
+class Study(Fits):
+    """The items, their targets, the splits and the score by which machines are compared."""
+
+    def run(self, machines: Sequence[Any]) -> list[list[Outcome]]:
+        """Return how each machine does on each split."""
+        outcomes = [[Outcome() for _ in self.splits] for _ in machines]
+        groups: dict[Kernel, list[int]] = defaultdict(list)
+        alone = []
+        for place, machine in enumerate(machines):
+            if self._shares(machine):
+                groups[named(machine.kernel)].append(place)
+            else:
+                alone.append(place)
+        if groups:
+            alone += self._shared(machines, groups, outcomes)
+        for place in sorted(alone):
+            for k in range(len(self.splits)):
+                self._fit(machines[place], k, outcomes[place][k])
+        failed = [one for row in outcomes for one in row if one.failure]
+        if failed:
+            self._complain(failed, len(machines) * len(self.splits))
+        return outcomes
+
+    # ---- what can be shared ------------------------------------------------------------------
+
+    def _shares(self, machine: Any) -> bool:
+        """Tell whether similarities are all that a machine needs to know of the items."""
+        if not isinstance(machine, Machine) or self.scoring.own or self.y is None:
+            return False
+        if set(self.parameters) - {"sample_weight"} or not machine.similarities_suffice:
+            return False
+        kernel = named(machine.kernel)
+        weighted = getattr(machine, "class_weight", None) is not None and kernel.unresolved()
+        return not weighted and kernel.proof().verdict != "refuted"
+
+    def _shared(
+        self,
+        machines: Sequence[Any],
+        groups: dict[Kernel, list[int]],
+        outcomes: list[list[Outcome]],
+    ) -> list[int]:
+        """Run all machines that share a Gram matrix; return those for which there is no room."""
+        admitted: dict[Any, Points] = {}
+        tasks: dict[Any, dict[Kernel, list[tuple[list[int], list[int]]]]] = {}
+        alone: list[int] = []
+        for kernel, places in groups.items():
+            domain = kernel.domain
+            with self.account.of("reading and resolving"):
+                if domain not in admitted:
+                    admitted[domain] = machines[places[0]]._admit(self.X)
+                points = admitted[domain]
+                resolved = self._resolved(kernel, points)
+            todo = tasks.setdefault(domain, {})
+            for concrete, splits in resolved.items():
+                todo.setdefault(concrete, []).append((places, splits))
+        for domain, todo in tasks.items():
+            points = admitted[domain]
+            thick = [
+                kernel
+                for kernel, jobs in todo.items()
+                if not self._by_features(kernel, points, machines, jobs, outcomes)
+            ]
+            for some in self._portions(thick, points):
+                if not some:
+                    alone += [place for k in thick for places, _ in todo[k] for place in places]
+                    break
+                for kernel, K in zip(some, self._grams(some, points), strict=True):
+                    for places, splits in todo[kernel]:
+                        self._on_gram(machines, kernel, K, places, splits, outcomes)
+        return sorted(set(alone))
+
+    def _resolved(self, kernel: Kernel, points: Points) -> dict[Kernel, list[int]]:
+        """Return the concrete kernels and the splits for which each one stands."""
+        everywhere = list(range(len(self.splits)))
+        if not kernel.unresolved():
+            kernel.encode(points)
+            return {kernel: everywhere}
+        weights = admit_weights(self.weights, len(points))
+        found: dict[Kernel, list[int]] = {}
+        for k in everywhere:
+            train = self.splits[k].train
+            concrete = kernel.resolve(points[train], None if weights is None else weights[train])
+            concrete.encode(points)
+            found.setdefault(concrete, []).append(k)
+        return found
+
+    def _portions(self, kernels: list[Kernel], points: Points) -> list[list[Kernel]]:
+        """Cut the kernels into portions whose Gram matrices fit, or return an empty one."""
+        size = 8 * len(points) ** 2
+        count = TOGETHER
+        while count and not affordable((count + WORK) * size):
+            count -= 1
+        if not count:
+            self.account.notes.append("no Gram matrix was shared, because it does not fit")
+            return [[]] if kernels else []
+        return [kernels[i : i + count] for i in range(0, len(kernels), count)]
+
+    def _grams(self, kernels: list[Kernel], points: Points) -> list[np.ndarray]:
+        with self.account.of("Gram matrices"):
+            self.account.counts["Gram matrices"] += len(kernels)
+            if isinstance(points, GramRows) and kernels == [named("precomputed")]:
+                return [assemble(kernels[0], points).matrix()]
+            return fill_several(kernels, points)
+
+    def _by_features(
+        self,
+        kernel: Kernel,
+        points: Points,
+        machines: Sequence[Any],
+        jobs: list[tuple[list[int], list[int]]],
+        outcomes: list[list[Outcome]],
+    ) -> bool:
+        """Run machines whose kernel has few features without a Gram matrix; tell whether so."""
+        finite = kernel.map_features(points)
+        if finite is None or 2 * finite.count > len(points):
+            return False
+        features = features_of(kernel, points)(points)
+        for places, splits in jobs:
+            rest: dict[int, list[int]] = {}
+            for some in self._families(machines, places, "penalty"):
+                if has_shortcut(machines[some[0]]) and not self.train_scores:
+                    self._foretell(machines, features, some, splits, outcomes, rest, gram=False)
+                else:
+                    rest.update(dict.fromkeys(some, splits))
+            for place, missing in rest.items():
+                for k in missing:
+                    self._fit(machines[place], k, outcomes[place][k])
+        return True
+
+    # ---- on one Gram matrix --------------------------------------------------------------------
+
+    def _families(self, machines: Sequence[Any], places: list[int], name: str) -> list[list[int]]:
+        """Return the places of machines that differ in one parameter, in groups."""
+        found: dict[Any, list[int]] = defaultdict(list)
+        for place in places:
+            found[set_apart(machines[place], name)].append(place)
+        return list(found.values())
+
+    def _on_gram(
+        self,
+        machines: Sequence[Any],
+        kernel: Kernel,
+        K: np.ndarray,
+        places: list[int],
+        splits: list[int],
+        outcomes: list[list[Outcome]],
+    ) -> None:
+        """Run some machines on some splits with one Gram matrix."""
+        rest: dict[int, list[int]] = {}
+        paths = [p for p in places if has_path(machines[p])] if self._follows(kernel) else []
+        ridges = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
+        for some in self._families(machines, ridges, "penalty"):
+            self._foretell(machines, K, some, splits, outcomes, rest)
+        for some in self._families(machines, paths, "C"):
+            self._along(machines, K, some, splits, outcomes)
+        done = {*ridges, *paths}
+        rest.update({place: splits for place in places if place not in done})
+        by_split: dict[int, list[int]] = defaultdict(list)
+        for place, missing in rest.items():
+            for k in missing:
+                by_split[k].append(place)
+        for k, some in by_split.items():
+            with self.account.of("refits on parts of a Gram matrix"):
+                self._on_part(machines, kernel, K, k, some, outcomes)
+
+    def _foretell(
+        self,
+        machines: Sequence[Any],
+        source: Any,
+        places: list[int],
+        splits: list[int],
+        outcomes: list[list[Outcome]],
+        rest: dict[int, list[int]],
+        gram: bool = True,
+    ) -> None:
+        """Score ridge-like machines without fitting them; what is not trusted goes to `rest`."""
+        machine = machines[places[0]]
+        try:
+            penalties = [float(machines[place].penalty) for place in places]
+            task = machine._regression(self.y, len(source), self.weights)
+        except (TypeError, ValueError):  # a fit will say it better
+            rest.update(dict.fromkeys(places, splits))
+            return
+        some = _renumbered([self.splits[k] for k in splits], splits)
+        start = time.perf_counter()
+        with self.account.of("held-out predictions without refits"):
+            found = foretell(machine, task, source, some, penalties, gram)
+        spent = (time.perf_counter() - start) / (len(places) * len(splits))
+        self.account.notes.append(f"held out by {found.plan.explain()}")
+        scorer = Scored(self, task)
+        for place, row in zip(places, found.scores, strict=True):
+            for k, scores in zip(splits, row, strict=True):
+                if scores is None:
+                    rest.setdefault(place, []).append(k)
+                    continue
+                scorer.put(machines[place], k, scores, outcomes[place][k], spent)
+        served = len(places) * len(splits)
+        missing = sum(len(rest.get(place, ())) for place in places)
+        self.account.counts["without a refit"] += served - missing
+        self.account.counts["refitted because digits were lost"] += missing
+
+    def _follows(self, kernel: Kernel) -> bool:
+        """Tell whether support vector machines can be followed along C."""
+        return (
+            self.scoring.quick is not None
+            and not self.train_scores
+            and kernel.proof().verdict == "proved"
+        )
+
+    def _along(
+        self,
+        machines: Sequence[Any],
+        K: np.ndarray,
+        places: list[int],
+        splits: list[int],
+        outcomes: list[list[Outcome]],
+    ) -> None:
+        """Score support vector machines along ascending C."""
+        ascending = sorted(places, key=lambda place: float(machines[place].C))
+        machine, prices = machines[places[0]], [float(machines[place].C) for place in ascending]
+        task = margin_task(machine, self.y, len(K), self.weights)
+
+        def one(k: int) -> None:
+            start = time.perf_counter()
+            weights = task.weights
+            if machine.class_weight == "balanced":  # as if only the training items existed
+                weights = np.zeros(len(K))
+                train = self.splits[k].train
+                given = None if self.weights is None else _safe_indexing(self.weights, train)
+                found = margin_task(machine, _safe_indexing(self.y, train), len(train), given)
+                weights[train] = found.weights
+            labels = (task.codes, task.classes)
+            try:
+                rows = along_C(machine, prices, K, labels, weights, self.splits[k])
+            except Exception as error:
+                if self.error_score == "raise":
+                    raise
+                for place in ascending:
+                    self._failed(outcomes[place][k], error)
+                return
+            spent = (time.perf_counter() - start) / len(places)
+            scorer = Scored(self, task)
+            for place, scores in zip(ascending, rows, strict=True):
+                scorer.put(machines[place], k, scores, outcomes[place][k], spent)
+
+        many = len(task.classes) > 3  # enough pairs to keep all cores busy
+        with self.account.of("support vector machines along C"):
+            in_threads(one, splits, threads=not many)
+        self.account.counts["along C"] += len(places) * len(splits)
+
+    def _on_part(
+        self,
+        machines: Sequence[Any],
+        kernel: Kernel,
+        K: np.ndarray,
+        k: int,
+        places: list[int],
+        outcomes: list[list[Outcome]],
+    ) -> None:
+        """Fit machines on the training part of a Gram matrix, and score them on the test part."""
+        split = self.splits[k]
+        G = K.take(split.train, axis=0).take(split.train, axis=1)
+        rows = K.take(split.test, axis=0).take(split.train, axis=1)
+        for place in places:
+            machine = clone(machines[place])
+            machine.kernel = named("precomputed")
+            if hasattr(machine, "indefinite") and kernel.proof().verdict == "proved":
+                machine.indefinite = "error"  # there is nothing to repair
+            points = GramRows(G, np.arange(len(G)), symmetric=True)
+            self._fitted(machine, k, points, (rows, G), outcomes[place][k])
+        self.account.counts["refitted on parts of a Gram matrix"] += len(places)
+
+
+@dataclass(frozen=True)
+class MarginTask:
+    """Labels and weights of a support vector machine's items."""
+
+    codes: np.ndarray
+    classes: np.ndarray
+    weights: np.ndarray | None
+
+
+def margin_task(machine: Any, y: Any, count: int, sample_weight: Any) -> MarginTask:
+    """Return the labels and weights as the machine's `fit` reads them."""
+    codes, classes = admit_labels(y, count)
+    weights = admit_weights(sample_weight, count)
+    return MarginTask(codes, classes, weigh_classes(machine.class_weight, codes, classes, weights))
+
+
+def _renumbered(splits: list[Split], places: list[int]) -> list[Split]:
+    """Return splits whose `within` counts in their own list; it is dropped if it is not there."""
+    where = {place: k for k, place in enumerate(places)}
+    return [
+        Split(s.train, s.test, None if s.within is None else where.get(s.within)) for s in splits
+    ]

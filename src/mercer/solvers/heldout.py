@@ -1,0 +1,413 @@
+"""Held out: what a ridge solution would have said of items that it had not seen.
+
+With M = SKS + λI, C = M⁻¹ and α = CSy (see `mercer.solvers.problem`), a solution without the
+items R leaves there the residuals
+
+    S_R (y − f − b)_R = C_RR⁻¹ α_R,
+
+exactly: nothing is fitted again. For one item this is αᵢ/Cᵢᵢ, the formula for leaving one out.
+With an intercept C is a block of the inverse of the bordered system, C − ccᵀ/sᵀc with s = S1 and
+c = Cs. If R consists of o and i, the outer and the inner fold of nested cross-validation, o is
+eliminated once for all its i: C_ii − C_io C_oo⁻¹ C_oi.
+
+C comes from a factor for each penalty (`Inverse`), from one decomposition for all penalties
+(`Spectrum`), or from that of a few features (`Features`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+
+from mercer.kernels.tiles import spans
+from mercer.solvers import lapack
+
+__all__ = ["Features", "Influence", "Inverse", "Spectrum", "System", "held_out", "nested"]
+
+CHUNK = 256  # eigenvectors that are scaled at a time, so that they stay in the cache
+
+
+@dataclass
+class Influence:
+    """C for one penalty: how solution and residuals depend on the items.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n, targets)
+        C S y.
+    border : ndarray of shape (n,) or None
+        c/√(sᵀc), if there is an intercept.
+    offset : ndarray of shape (targets,)
+        The intercepts.
+    condition : float
+        Of M, about. So many units in the last place may be lost.
+    height : float or None
+        What the diagonal of C is the remainder of, if it is one.
+    """
+
+    alpha: np.ndarray
+    border: np.ndarray | None
+    offset: np.ndarray
+    condition: float
+    height: ClassVar[float | None] = None
+
+    def block(self, rows: Any) -> np.ndarray:
+        """Return the lower triangle of C of ascending rows, without border, in a new array."""
+        raise NotImplementedError
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of C, without border."""
+        raise NotImplementedError
+
+
+class System(Protocol):
+    """A ridge problem, prepared for many penalties."""
+
+    order: int
+
+    def at(self, penalty: float) -> Influence | None:
+        """Return C and the solution for one penalty, or None if M is singular."""
+        ...
+
+
+def _bordered(found: np.ndarray, s: np.ndarray, intercept: bool) -> tuple[Any, Any, Any]:
+    """Return alpha, border and offset from M⁻¹(Sy, s)."""
+    if not intercept:
+        return found, None, np.zeros(found.shape[1])
+    alpha, c = found[:, :-1], found[:, -1]
+    length = float(s @ c)
+    offset = s @ alpha / length
+    return alpha - c[:, None] * offset, c / np.sqrt(length), offset
+
+
+def _right_sides(target: np.ndarray, s: np.ndarray, intercept: bool) -> np.ndarray:
+    R = target * s[:, None]
+    return np.column_stack([R, s]) if intercept else R
+
+
+class Inverse:
+    """C by a Cholesky factor and its inverse, about n³ multiplications for each penalty.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        SKS, symmetric.
+    target : ndarray of shape (n, targets)
+        y, not yet multiplied with S.
+    roots : ndarray of shape (n,), optional
+        The diagonal of S, positive.
+    intercept : bool
+
+    Examples
+    --------
+    >>> K, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[4.0], [5.0]])
+    >>> influence = Inverse(K, y).at(1.0)
+    >>> influence.alpha.ravel().round(12), influence.diagonal().round(12)
+    (array([0.875, 1.375]), array([0.375, 0.375]))
+    """
+
+    def __init__(
+        self,
+        matrix: np.ndarray,
+        target: np.ndarray,
+        roots: np.ndarray | None = None,
+        intercept: bool = False,
+    ) -> None:
+        self.matrix = matrix
+        self.order = len(matrix)
+        self.s = np.ones(self.order) if roots is None else roots
+        self.intercept = intercept
+        self.sides = _right_sides(target, self.s, intercept)
+        self.norm = float(np.abs(matrix).sum(axis=1).max())
+
+    def at(self, penalty: float) -> _Whole | None:
+        M = self.matrix.copy()
+        M.flat[:: self.order + 1] += penalty
+        if not lapack.factor(M):
+            return None
+        condition = (self.norm + penalty) / penalty if penalty > 0 else np.inf
+        if condition > SURE:  # a bound; what it really is takes a little time
+            condition = min(condition, lapack.condition(M, self.norm + penalty))
+        found = lapack.solve(M, self.sides)
+        parts = _bordered(found, self.s, self.intercept)
+        return _Whole(*parts, condition, lapack.invert(M))
+
+
+SURE = 1e6  # condition up to which there is no need to look closer
+
+
+@dataclass
+class _Whole(Influence):
+    """C as a stored matrix."""
+
+    C: np.ndarray
+
+    def block(self, rows: Any) -> np.ndarray:
+        if isinstance(rows, slice):
+            return self.C[rows, rows].copy()
+        return self.C[np.ix_(rows, rows)]
+
+    def diagonal(self) -> np.ndarray:
+        return np.diag(self.C).copy()
+
+    def between(self, rows: slice) -> np.ndarray:
+        """Return the columns of C of some rows, those rows themselves left zero."""
+        B = np.empty((len(self.C), rows.stop - rows.start))
+        B[: rows.start] = self.C[rows, : rows.start].T
+        B[rows] = 0.0
+        B[rows.stop :] = self.C[rows.stop :, rows]
+        return B
+
+
+class Spectrum:
+    """C by one eigendecomposition, SKS = VΛVᵀ, for all penalties.
+
+    Then a penalty takes |R|²n multiplications for each R, and n² for leaving out one at a time.
+    Parameters as for `Inverse`.
+
+    Examples
+    --------
+    >>> K, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[4.0], [5.0]])
+    >>> influence = Spectrum(K, y).at(1.0)
+    >>> influence.alpha.ravel().round(12), influence.diagonal().round(12)
+    (array([0.875, 1.375]), array([0.375, 0.375]))
+    """
+
+    def __init__(
+        self,
+        matrix: np.ndarray,
+        target: np.ndarray,
+        roots: np.ndarray | None = None,
+        intercept: bool = False,
+    ) -> None:
+        # The fast driver counts its workspace of 2n² numbers in 32 bits.
+        driver = "evd" if len(matrix) < 30_000 else "evr"
+        self.values, vectors = eigh(matrix, driver=driver, check_finite=False)
+        self.vectors = np.ascontiguousarray(vectors)
+        self.order = len(matrix)
+        self.s = np.ones(self.order) if roots is None else roots
+        self.intercept = intercept
+        self.sides = self.vectors.T @ _right_sides(target, self.s, intercept)
+        self._squares: np.ndarray | None = None
+
+    @property
+    def squares(self) -> np.ndarray:
+        """The squares of the eigenvectors' entries."""
+        if self._squares is None:
+            self._squares = self.vectors**2
+        return self._squares
+
+    def at(self, penalty: float) -> _Spectral | None:
+        shifted = self.values + penalty
+        if shifted[0] <= 0:
+            return None
+        found = self.vectors @ (self.sides / shifted[:, None])
+        parts = _bordered(found, self.s, self.intercept)
+        return _Spectral(*parts, float(shifted[-1] / shifted[0]), self, 1 / shifted)
+
+
+@dataclass
+class _Spectral(Influence):
+    """C as eigenvectors and eigenvalues."""
+
+    system: Spectrum
+    weights: np.ndarray
+
+    def block(self, rows: Any) -> np.ndarray:
+        V = self.system.vectors[rows]
+        roots, total = np.sqrt(self.weights), np.zeros((len(V), len(V)))
+        part = np.empty((len(V), min(CHUNK, len(roots))))
+        for some in spans(len(roots), CHUNK):
+            scaled = part[:, : some.stop - some.start]
+            np.multiply(V[:, some], roots[some], out=scaled)
+            lapack.add_products(total, scaled)
+        return total
+
+    def diagonal(self) -> np.ndarray:
+        return self.system.squares @ self.weights
+
+
+class Features:
+    """C by the eigenvectors of p < n features: λC = I − ZZᵀ, with Z of p columns.
+
+    With S Φ = UΛ^½Vᵀ the columns of Z are those of U, times √(Λ/(Λ + λ)). Nothing of size n² is
+    stored. Parameters as for `Inverse`, with the features Φ, dense or sparse, for the matrix.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([[1.0], [2.0], [4.0]])
+    >>> influence = Features(X, y).at(0.0)
+    >>> held_out(influence, [np.array([2])])[0].residuals.round(12)  # 4 − 3·1
+    array([[1.]])
+    """
+
+    def __init__(
+        self,
+        matrix: Any,
+        target: np.ndarray,
+        roots: np.ndarray | None = None,
+        intercept: bool = False,
+    ) -> None:
+        self.order = matrix.shape[0]
+        self.s = np.ones(self.order) if roots is None else roots
+        if sparse.issparse(matrix):
+            F = sparse.diags_array(self.s) @ matrix
+            square = (F.T @ F).toarray()
+        else:
+            F = self.s[:, None] * matrix
+            square = F.T @ F
+        values, axes = eigh(square, check_finite=False)
+        largest = float(values[-1]) if len(values) else 0.0
+        kept = values > len(values) * np.finfo(float).eps * largest
+        self.values = values[kept]
+        self.axes = np.asarray(F @ axes[:, kept]) / np.sqrt(self.values)
+        self.intercept = intercept
+        self.right = _right_sides(target, self.s, intercept)
+        self.sides = self.axes.T @ self.right
+
+    def at(self, penalty: float) -> _Thin | None:
+        share = self.values / (self.values + penalty)
+        Z = self.axes * np.sqrt(share)
+        # λM⁻¹R, not divided by λ, which may be zero: residuals instead of coefficients
+        found = self.right - self.axes @ (share[:, None] * self.sides)
+        parts = _bordered(found, self.s, self.intercept)
+        top = float(self.values[-1]) if len(self.values) else 0.0
+        low = float(self.values[0]) if len(self.values) else 1.0
+        return _Thin(*parts, (top + penalty) / (low + penalty), Z)
+
+
+@dataclass
+class _Thin(Influence):
+    """λC as I − ZZᵀ; its `alpha` is λ times that of the others, which cancels."""
+
+    Z: np.ndarray
+    height: ClassVar[float | None] = 1.0
+
+    def block(self, rows: Any) -> np.ndarray:
+        Z = np.ascontiguousarray(self.Z[rows])
+        return lapack.add_products(np.eye(len(Z)), Z, -1.0)
+
+    def diagonal(self) -> np.ndarray:
+        return 1 - np.einsum("ij,ij->i", self.Z, self.Z)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What leaving out some rows leaves there.
+
+    Attributes
+    ----------
+    residuals : ndarray of shape (rows, targets)
+        S(y − f − b) of the rows.
+    alpha : ndarray of shape (rows, targets)
+        Their α in the solution that has seen them.
+    trusted : bool
+        Whether C_RR was positive definite by more than rounding.
+    """
+
+    residuals: np.ndarray
+    alpha: np.ndarray
+    trusted: bool = True
+
+
+def held_out(influence: Influence, removals: Sequence[Any]) -> list[Held]:
+    """Return the residuals of each set of rows, left out by itself.
+
+    Rows are slices or ascending arrays of integers.
+
+    Examples
+    --------
+    >>> K, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[4.0], [5.0]])
+    >>> held_out(Inverse(K, y).at(1.0), [slice(0, 1)])[0].residuals  # 4 − 1·5/(2 + 1)
+    array([[2.33333333]])
+    """
+    if all(_count(rows) == 1 for rows in removals):
+        return list(_one_by_one(influence, removals))
+    return [_held(influence, rows) for rows in removals]
+
+
+def _one_by_one(influence: Influence, removals: Sequence[Any]) -> Iterator[Held]:
+    d = influence.diagonal()
+    least = LOST * (influence.height or d)
+    if influence.border is not None:
+        d = d - influence.border**2
+    good = d > least
+    residuals = influence.alpha / np.where(good, d, np.nan)[:, None]
+    for rows in removals:
+        place = rows.start if isinstance(rows, slice) else int(rows[0])
+        here = slice(place, place + 1)
+        yield Held(residuals[here], influence.alpha[here], bool(good[place]))
+
+
+def _held(influence: Influence, rows: Any) -> Held:
+    alpha = influence.alpha[rows]
+    L = _factored(influence, rows)
+    if L is None:
+        return Held(np.full_like(alpha, np.nan), alpha, trusted=False)
+    return Held(lapack.solve(L, alpha), alpha)
+
+
+def _factored(influence: Influence, rows: Any) -> np.ndarray | None:
+    """Return the factor of C_RR, or None."""
+    C = influence.block(rows)
+    heights = influence.height or np.diag(C).copy()
+    if influence.border is not None:
+        lapack.add_products(C, influence.border[rows, None].copy(), -1.0)
+    return C if _holds(C, heights) else None
+
+
+def _holds(C: np.ndarray, heights: Any) -> bool:
+    """Overwrite C by its factor; tell whether its pivots have kept their digits."""
+    return lapack.factor(C) and bool((np.diag(C) ** 2 > LOST * heights).all())
+
+
+LOST = 1e-7  # share of an entry that must be left of it, for the rest to mean something
+
+
+def nested(
+    influence: _Whole, outer: slice, inner: Sequence[np.ndarray]
+) -> tuple[Held, list[Held]]:
+    """Return the residuals of an outer fold, and those of inner folds without it as well.
+
+    Examples
+    --------
+    >>> K, y = np.eye(3) + 1.0, np.array([[1.0], [2.0], [3.0]])
+    >>> influence = Inverse(K, y).at(1.0)
+    >>> alone, (both,) = nested(influence, slice(0, 1), [np.array([1])])
+    >>> both.residuals.round(12)  # 2 − 1·3/(2 + 1)
+    array([[1.]])
+    """
+    L = _factored(influence, outer)
+    alpha = influence.alpha[outer]
+    if L is None:
+        lost = Held(np.full_like(alpha, np.nan), alpha, trusted=False)
+        inners = [influence.alpha[rows] for rows in inner]
+        return lost, [Held(np.full_like(a, np.nan), a, trusted=False) for a in inners]
+    B = influence.between(outer)
+    border = influence.border
+    if border is not None:
+        B -= np.outer(border, border[outer])
+    whole = Held(lapack.solve(L, alpha), alpha)
+    lapack.solve_rows(L, B)
+    half = lapack.solve_rows(L, np.ascontiguousarray(alpha.T)).T
+    found = []
+    for rows in inner:
+        W, C = B[rows], influence.block(rows)
+        heights = np.diag(C).copy()
+        if border is not None:
+            lapack.add_products(C, border[rows, None].copy(), -1.0)
+        lapack.add_products(C, W, -1.0)
+        a = influence.alpha[rows] - W @ half
+        good = _holds(C, heights)
+        residuals = lapack.solve(C, a) if good else np.full_like(a, np.nan)
+        found.append(Held(residuals, a, good))
+    return whole, found
+
+
+def _count(rows: Any) -> int:
+    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
