@@ -19,6 +19,7 @@ TASKS = {
     "logistic": ("benchmarks.logistic", "kernel logistic regression: time against n"),
     "svm": ("benchmarks.svm", "support vector machines: fit, predict, memory, time against n"),
     "usps": ("benchmarks.usps", "test errors on handwritten digits, beside the lecture's"),
+    "selection": ("benchmarks.selection", "grid search, leave-one-out, nested folds"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 

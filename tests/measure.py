@@ -3,6 +3,7 @@
 import gc
 import tracemalloc
 
+from mercer import threads
 from mercer.kernels import tiles
 
 __all__ = ["peak"]
@@ -14,7 +15,7 @@ def peak(work):
     Threads and their scratch memory outlive a piece of work; they are forgotten first, so that
     they count.
     """
-    tiles._pool.cache_clear()
+    threads._pool.cache_clear()
     tiles._thread.__dict__.clear()
     gc.collect()
     tracemalloc.start()

@@ -50,7 +50,7 @@ class SolveError(MercerError, LinAlgError):
 
 
 class SelectionError(MercerError, ValueError):
-    """A grid, its folds or its scoring cannot work; the message names the parameter or the fold."""
+    """A grid, its folds or its scoring cannot work; the message names what is wrong."""
 
 
 class SelectionWarning(UserWarning):

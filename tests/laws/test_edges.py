@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mercer import KernelRidge
+from mercer import KernelRidge, threads
 from mercer.errors import DomainError, MercerError, ValidityError
 from mercer.gram import Dense, LowRank, assemble
 from mercer.kernels import (
@@ -216,7 +216,7 @@ def test_tiles_of_their_usual_size_give_the_same_bits_on_any_number_of_threads(k
     many = np.random.default_rng(13).normal(size=(2 * tiles.TILE + 50, 60))
     grams = []
     for number in (1, 2, 3):
-        with patched(tiles, cores=lambda number=number: number):
+        with patched(threads, cores=lambda number=number: number):
             grams.append(k(many))
     assert np.array_equal(grams[0], grams[1])
     assert np.array_equal(grams[0], grams[2])

@@ -19,6 +19,7 @@ ORDER = (
     "errors",
     "memory",
     "progress",
+    "threads",
     "domains",
     "kernels",
     "plans",

@@ -8,15 +8,8 @@ import numpy as np
 
 from mercer.domains import Points
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import (
-    common_origin,
-    fill,
-    in_threads,
-    on_numpy,
-    spans,
-    tile,
-    tile_size,
-)
+from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
+from mercer.threads import in_threads
 
 __all__ = ["nearest"]
 

@@ -6,15 +6,8 @@ import numpy as np
 
 from mercer.domains import Points, to_numpy
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import (
-    common_origin,
-    fill,
-    in_threads,
-    on_numpy,
-    spans,
-    stripe_size,
-    tile,
-)
+from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, stripe_size, tile
+from mercer.threads import in_threads
 
 __all__ = ["product"]
 

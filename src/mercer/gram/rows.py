@@ -11,7 +11,8 @@ from collections import OrderedDict
 import numpy as np
 
 from mercer.gram.operator import Pieces
-from mercer.kernels.tiles import in_threads, spans
+from mercer.kernels.tiles import spans
+from mercer.threads import in_threads
 
 __all__ = ["Rows"]
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.gram.operator import Dense
-from mercer.kernels.tiles import in_threads, one_blas_thread, spans
+from mercer.kernels.tiles import spans
+from mercer.threads import in_threads, one_blas_thread
 
 __all__ = ["Striped", "one_blas_thread"]
 

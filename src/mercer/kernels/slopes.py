@@ -20,9 +20,10 @@ import numpy as np
 from mercer.domains import Points
 from mercer.errors import ValidityError
 from mercer.kernels.block import Block, Scratch
-from mercer.kernels.tiles import TILE, in_threads, on_numpy, quiet, settle, spans, tile_size
+from mercer.kernels.tiles import TILE, on_numpy, quiet, settle, spans, tile_size
 from mercer.kernels.value import Value
 from mercer.memory import affordable
+from mercer.threads import in_threads
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel

@@ -6,26 +6,26 @@ which is what makes it fast, and a symmetric matrix needs only the tiles on and 
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import numpy as np
 
+import mercer.threads as threads
 from mercer.domains import ZERO, Points, Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.block import Block, Scratch
 from mercer.memory import afford
+from mercer.threads import in_threads
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
 
-__all__ = ["TILE", "cores", "fill", "fill_several", "in_threads", "spans"]
+__all__ = ["TILE", "fill", "fill_several", "spans"]
 
 TILE = 384  # small enough for a processor's cache, large enough to hide the cost of the calls
 SINGLE_TILE = 512  # the same number of bytes, in single precision
@@ -258,91 +258,13 @@ def working_bytes(kernel: Kernel, points: Points, products: bool = False) -> int
 
     Tiles of `products`, which are not stored, are larger.
     """
-    threads = cores() if kernel.threads else 1
+    count = threads.cores() if kernel.threads else 1
     area = min(len(points), tile_size(points)) ** 2
     if products and tile_size(points) != SPARSE_TILE:
         area = max(area, min(len(points) ** 2, AREA))
-    return 8 * threads * area * kernel.workspace()
+    return 8 * count * area * kernel.workspace()
 
 
-def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
-    """Do all jobs, on every core if `threads`, keeping BLAS to one thread in each.
-
-    A job that asks for threads itself runs on the one that it has.
-    """
-    jobs = list(jobs)
-    if not threads or cores() == 1 or len(jobs) == 1 or getattr(_thread, "working", False):
-        for job in jobs:
-            work(job)
-        return
-
-    stop = threading.Event()
-
-    def one(job: Any) -> None:
-        _thread.working, _thread.stop = True, stop
-        try:
-            if not stop.is_set():
-                work(job)
-        except BaseException:
-            stop.set()  # before this thread takes another job
-            raise
-        finally:
-            _thread.working, _thread.stop = False, None
-
-    with one_blas_thread:
-        try:
-            for _ in _pool(os.getpid(), cores()).map(one, jobs):
-                pass
-        except BaseException:  # also when the user interrupts: nobody waits for the other jobs
-            stop.set()
-            raise
-
-
-def stopping() -> bool:
-    """Tell a long job whether nobody waits for it any more."""
-    stop = getattr(_thread, "stop", None)
-    return stop is not None and stop.is_set()
-
-
-@cache
-def _pool(process: int, workers: int) -> ThreadPoolExecutor:
-    """Return the threads of a process, which are started once: that takes as long as a tile."""
-    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
-
-
-def cores() -> int:
-    """Return the number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class OneBlasThread:
-    """Keep BLAS to one thread while anyone is inside; the last one out gives them back.
-
-    The number of BLAS threads belongs to the process, so callers on several threads must share it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._limit = _blas().limit(limits=1, user_api="blas")
-                self._limit.__enter__()
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.__exit__(*error)
-
-
-one_blas_thread = OneBlasThread()
 _thread = threading.local()
 
 
@@ -350,13 +272,6 @@ _thread = threading.local()
 def _below(order: int) -> np.ndarray:
     """Return the mask of the entries below a diagonal."""
     return np.tri(order, k=-1, dtype=bool)
-
-
-@cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def on_numpy(points: Points) -> bool:

@@ -11,6 +11,9 @@ penalties and sets R of items to be left out, of which n_R = n − |R| are learn
 | refit | m·Σ n_R³, each machine fitted by itself on its part of the Gram matrix |
 | refit spectrum | Σ 11n_R³, one decomposition of each part, for all penalties |
 
+Before any of them but features, large penalties are tried by steps (`mercer.solvers.krylov`), each
+of which costs n²(2.5c + 50) for c columns: as many as are cheaper than the route itself.
+
 In nested folds, for the outer folds o and their inner folds i, the inverse takes for each penalty
 2n³ + Σ_o (|o|²n + Σ_i |i|²(|o| + |i|)). The factors are not counts of operations but measured:
 decompositions and small factors reach a fraction of the speed of products. The benchmark
@@ -33,6 +36,8 @@ FACTOR = 1.0  # of n³, a factor alone
 PRODUCT = 1.5  # of n|R|², one triangle of a product
 CALL = 3e5  # what each small step costs besides its arithmetic
 REFIT_CALL = 3e7  # ... and each fit of a machine
+COLUMN, PASS = 2.5, 50.0  # of n², for each column of a step, and for reading the matrix
+PROBED = 48  # steps that are taken at least, and must cost less than half of the route
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class HeldOutPlan:
 
     route: Route
     costs: dict[Route, float]
+    steps: float = 0.0  # that one penalty is worth; 0 if none are to be tried
+    next: Route = "inverse"  # for penalties at which the route loses digits
 
     def explain(self) -> str:
         """Say what was chosen and what the others would have cost."""
@@ -66,6 +73,7 @@ def plan_held_out(
     penalties: int,
     features: int | None = None,
     nested: Sequence[tuple[int, Sequence[int]]] = (),
+    columns: int = 0,
 ) -> HeldOutPlan:
     """Return the cheapest route.
 
@@ -80,6 +88,8 @@ def plan_held_out(
         Number of explicit features, where they are to be used instead of the Gram matrix.
     nested : sequence of (int, sequence of int)
         Sizes of outer folds and their inner folds, if that is what is left out.
+    columns : int
+        Right-hand sides of all splits together, if large penalties may be tried by steps.
     """
     n, m = float(order), penalties
     learned = [n - size for size in removals]
@@ -90,7 +100,7 @@ def plan_held_out(
         p = features
         thin = sum(min(s, p) ** 2 * max(s, p) + CALL * (not single) for s in removals)
         costs["features"] = n * p**2 + DECOMPOSITION * p**3 + m * thin
-        return HeldOutPlan("features", costs)
+        return HeldOutPlan("features", costs, next="features")
     if nested:
         blocks = sum(
             o**2 * n + sum(i**2 * (o + FACTOR * i) + CALL for i in inner) for o, inner in nested
@@ -104,4 +114,11 @@ def plan_held_out(
         costs["refit spectrum"] = sum(
             DECOMPOSITION * size**3 + m * (size**2 + CALL) for size in learned
         )
-    return HeldOutPlan(min(costs, key=lambda route: costs[route]), costs)
+    route = min(costs, key=lambda name: costs[name])
+    if route in ("refit", "refit spectrum"):
+        return HeldOutPlan(route, costs)
+    step = n**2 * (COLUMN * columns + PASS) + 10 * CALL
+    fixed = DECOMPOSITION * n**3 if route == "spectrum" else 0.0
+    steps = (costs[route] - fixed) / m / step
+    tried = columns > 0 and 2 * PROBED * step <= costs[route]
+    return HeldOutPlan(route, costs, steps if tried else 0.0)

@@ -9,15 +9,21 @@ from mercer.selection.loo import (
 )
 from mercer.selection.nested import NestedScores, nested_cv
 from mercer.selection.path import MarginPath, RidgePath
+from mercer.selection.searching import Found, search
+from mercer.selection.weights import Weighted, learn_weights
 
 __all__ = [
+    "Found",
     "GridSearchCV",
     "HeldOut",
     "MarginPath",
     "NestedScores",
     "RidgePath",
+    "Weighted",
     "generalized_cross_validation",
+    "learn_weights",
     "leave_one_out",
     "log_marginal_likelihood",
     "nested_cv",
+    "search",
 ]

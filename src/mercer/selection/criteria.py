@@ -33,6 +33,8 @@ from mercer.solvers.problem import singular_message
 __all__ = ["CRITERIA", "Criterion", "along_penalties", "criterion"]
 
 CRITERIA = ("leave-one-out", "gcv", "evidence")
+CONDITION = 1e12  # of M, beyond which few digits of an error are left
+WORST = 1e13  # the same for an estimate that may be too large
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def along_penalties(
     found = np.full(len(penalties), np.inf)
     for place, penalty in enumerate(penalties):
         shifted = values + penalty
-        if shifted[0] <= 10 * len(s) * np.finfo(float).eps * shifted[-1]:
+        if shifted[0] * CONDITION <= shifted[-1]:
             continue
         log_volume = float(np.sum(np.log(shifted))) + _volume_of_noise(w[kept])
         alpha, own = V @ (rotated / shifted[:, None]), squares @ (1 / shifted)
@@ -187,7 +189,7 @@ def _solved(
     R = s[:, None] * Y
     norm = float(np.linalg.norm(M, 1))
     regular = lapack.factor(M)
-    if not regular or lapack.condition(M, norm) > 1 / (n * np.finfo(float).eps):
+    if not regular or lapack.condition(M, norm) > WORST:
         raise SolveError(singular_message(penalty, n, norm))
     log_volume = 2 * float(np.sum(np.log(np.diag(M)))) + _volume_of_noise(w)
     solved = lapack.solve(M, np.column_stack([R, s]))

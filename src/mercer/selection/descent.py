@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,17 +14,25 @@ from scipy.optimize import minimize
 from mercer.errors import SelectionError, SolveError, ValidityError
 from mercer.kernels import Kernel
 from mercer.kernels.slopes import Tiling
-from mercer.kernels.tiles import diagonal, in_threads, one_blas_thread
+from mercer.kernels.tiles import diagonal
 from mercer.selection.criteria import along_penalties, criterion
-from mercer.selection.logarithms import Logarithms, per_dimension, with_medians
+from mercer.selection.logarithms import (
+    AMPLITUDES,
+    REACHES,
+    Logarithms,
+    per_dimension,
+    with_medians,
+)
 from mercer.selection.systems import System
+from mercer.threads import cores, in_threads, one_blas_thread
 
-__all__ = ["Best", "Descent", "Trial", "quietly"]
+__all__ = ["Best", "Descent", "Trial", "needed", "quietly"]
 
 REACH = 1e3  # a parameter may become so many times larger or smaller
 PENALTIES = 1e-9, 1e5  # times the mean of k(x, x)
 GRID = 29  # penalties that are tried at a start
 STEP = 3.0  # between the bandwidths of neighboring starts
+MATRICES = 6  # of the size of K, that a descent may hold at once
 SIDE_BY_SIDE = 2000  # up to so many items, starts share the cores; for more, each has them all
 FAR = 10.0  # how much worse a place counts where nothing can be computed
 # Errors below this share of the targets' mean square are rounding errors.
@@ -70,17 +79,22 @@ class Descent:
         self.worst = 1e6 * (system.variance + 1.0) if self.name != "evidence" else 1e6
         self.floor = ROUNDING * (system.variance + ROUNDING * square) + np.finfo(float).tiny
         typical = float(np.mean(np.abs(diagonal(system.kernel, system.points)))) or 1.0
-        top = typical * PENALTIES[1]
-        if self.name == "evidence":  # noise is measured in the units of the targets
-            top = max(top, REACH * square)
-        self.penalties = np.log([typical * PENALTIES[0], top])
+        self.penalties = np.log([typical * PENALTIES[0], typical * PENALTIES[1]])
+        self.excess = 0.0
+        if self.name == "evidence" and system.variance > 0:
+            # A Gaussian process has the units of the targets, in its values and in its noise.
+            self.excess = math.log(system.variance / typical)
+            self.penalties[1] += max(self.excess, 0.0)
         self.begin(system.kernel)
+        if self.logs.among(AMPLITUDES).any():
+            self.penalties[0] += min(self.excess, 0.0)
 
-    def begin(self, kernel: Kernel) -> None:
-        """Search the parameters of this kernel, near where they are."""
+    def begin(self, kernel: Kernel, others: Sequence[Kernel] = ()) -> None:
+        """Search the parameters of this kernel, near where they are in it and in others."""
         points, weights = self.system.points, self.system.weights
         self.given, self.logs = kernel, Logarithms.of(kernel, points)
         self.medians = with_medians(kernel, self.logs.names, points, weights)
+        self.sizes = np.stack([self.logs.read(k) for k in (kernel, self.medians, *others)])
 
     def require_dimensions(self) -> None:
         """Refuse to search one bandwidth per dimension where there is no such thing."""
@@ -94,11 +108,14 @@ class Descent:
     def divide(self) -> None:
         """Go on from the best kernel with one bandwidth per dimension."""
         common, points = self.best.kernel, self.system.points
-        starts = [per_dimension(common, points, by_spread) for by_spread in (False, True)]
-        if starts[0] == common:
+        several = per_dimension(common, points)
+        if several == common:
             return
-        self.begin(starts[0])
-        self.run(starts if starts[1] != starts[0] else starts[:1])
+        # The best common bandwidth may be one at which the others are hard to tell apart.
+        starts = [several, per_dimension(self.medians, points)]
+        starts.append(per_dimension(self.medians, points, by_spread=True))
+        self.begin(several, starts)
+        self.run(list(dict.fromkeys(starts)))
 
     def parameters(self, kernel: Kernel, penalty: float) -> dict[str, Any]:
         """Return what has been searched, as for ``set_params`` of the machine."""
@@ -108,26 +125,29 @@ class Descent:
 
     def starts(self, count: int | None, rng: np.random.Generator) -> list[Kernel]:
         """Return kernels at which to begin."""
-        given, reach = self.logs.read(self.given), self.logs.reaches()
-        if not reach.any():
-            return [self.given]
-        steps = [0.0, -math.log(STEP), math.log(STEP)]
-        places = [given + step * reach for step in steps]
-        medians = self.logs.read(self.medians)
+        given, medians = self.sizes
+        reach, step = self.logs.among(REACHES), math.log(STEP)
+        places = (
+            [given] if not reach.any() else [given, given - step * reach, given + step * reach]
+        )
         if count is None:
-            if np.abs(medians - given).max() > 1.5 * math.log(STEP):
-                places.append(medians)
+            amplitude = self.excess * self.logs.among(AMPLITUDES)
+            extra = medians - given + amplitude
+            if np.abs(extra).max(initial=0.0) > 1.5 * step:
+                places.append(given + extra)
         else:
             places = places[:count]
             for _ in range(count - len(places)):
-                places.append(medians + reach * rng.normal(scale=math.log(STEP)))
+                places.append(medians + reach * rng.normal(scale=step))
         return [self.logs.write(self.given, place) for place in places]
 
     def box(self) -> np.ndarray:
         """Return the limits of all logarithms, those of the penalty last."""
-        ends = np.stack([self.logs.read(k) for k in (self.given, self.medians)])
-        limits = np.stack([ends.min(axis=0), ends.max(axis=0)], axis=1)
-        return np.concatenate([limits + math.log(REACH) * np.array([-1.0, 1.0]), [self.penalties]])
+        amplitude = self.logs.among(AMPLITUDES)
+        low, high = self.sizes.min(axis=0), self.sizes.max(axis=0)
+        margin = math.log(REACH) * (1 + amplitude)
+        low, high = low - margin, high + margin + amplitude * max(self.excess, 0.0)
+        return np.concatenate([np.stack([low, high], axis=1), [self.penalties]])
 
     def look(self, kernel: Kernel, penalty: float, message: str) -> None:
         """Try one place as it is."""
@@ -233,6 +253,12 @@ class Descent:
             here.logs = place.copy()
         unit = self.system.target.size if self.name == "evidence" else found.value + self.floor
         return self._height(found.value), gradient / unit
+
+
+def needed(count: int) -> int:
+    """Return the bytes that a search over so many items may hold at once."""
+    together = min(cores(), 3) if count <= SIDE_BY_SIDE else 1
+    return 8 * count**2 * (2 + MATRICES * together)
 
 
 def quietly(count: int) -> AbstractContextManager[None]:

@@ -12,10 +12,11 @@ from mercer.errors import MercerError
 from mercer.kernels import Block, Kernel
 from mercer.kernels.stationary import Stationary
 
-__all__ = ["Logarithms", "per_dimension", "with_medians"]
+__all__ = ["AMPLITUDES", "REACHES", "Logarithms", "per_dimension", "with_medians"]
 
 # Parameters that say how far similarity reaches, and so are worth starting at other sizes.
 REACHES = ("bandwidth", "sensitivity", "scale")
+AMPLITUDES = ("factor", "value")  # and those that say how large similarity is
 ALIKE = 3.0  # up to this ratio the spreads of columns are taken to be equal
 
 
@@ -73,9 +74,9 @@ class Logarithms:
         """Return the parts of a vector that belong to the names."""
         return np.split(vector, np.cumsum(self.sizes)[:-1]) if self.names else []
 
-    def reaches(self) -> np.ndarray:
-        """Return 1 where a number says how far similarity reaches, and 0 elsewhere."""
-        ours = [float(name.split("__")[-1] in REACHES) for name in self.names]
+    def among(self, kind: tuple[str, ...]) -> np.ndarray:
+        """Return 1 for each number of a parameter of this kind, and 0 for others."""
+        ours = [float(name.split("__")[-1] in kind) for name in self.names]
         return np.repeat(ours, self.sizes) if self.names else np.empty(0)
 
     def fixed(self, kernel: Kernel) -> dict[str, str]:
@@ -132,7 +133,8 @@ def per_dimension(kernel: Kernel, points: Points, by_spread: bool = False) -> Ke
         Resolved.
     points : Points
     by_spread : bool
-        Whether they are proportional to the standard deviations of the columns, not all equal.
+        Whether they are those of columns scaled to the same standard deviation, where these
+        differ much, with the median distance then.
 
     Examples
     --------
@@ -144,8 +146,10 @@ def per_dimension(kernel: Kernel, points: Points, by_spread: bool = False) -> Ke
     if isinstance(kernel, Stationary):
         if not isinstance(kernel.bandwidth, float) or (points.width or 1) < 2:
             return kernel
-        sizes = _spreads(points) if by_spread else np.ones(points.width or 1)
-        return kernel.set_params(bandwidth=tuple((kernel.bandwidth * sizes).tolist()))
+        widths = _standardized(kernel, points) if by_spread else None
+        if widths is None:
+            widths = np.full(points.width or 1, kernel.bandwidth)
+        return kernel.set_params(bandwidth=tuple(widths.tolist()))
     parts = {
         name: per_dimension(child, points.view(*kernel.sees(child)), by_spread)
         for name, child in kernel.parameters().items()
@@ -154,14 +158,16 @@ def per_dimension(kernel: Kernel, points: Points, by_spread: bool = False) -> Ke
     return kernel.set_params(**parts) if parts else kernel
 
 
-def _spreads(points: Points) -> np.ndarray:
-    """Return the standard deviations of the columns, 1 in the mean of squares or if alike."""
-    assert isinstance(points, Vectors)
-    if points.is_sparse:
-        return np.ones(points.width)
+def _standardized(kernel: Stationary, points: Points) -> np.ndarray | None:
+    """Return bandwidths in proportion to the columns' spread, None if there is no need."""
+    if not isinstance(points, Vectors) or points.is_sparse:
+        return None
     spread = np.std(points.array, axis=0)
-    typical = float(np.sqrt(np.mean(spread**2)))
     if spread.max() <= ALIKE * spread.min():
-        return np.ones(points.width)
-    # A column that hardly varies would get a bandwidth of nearly zero.
-    return np.maximum(spread / typical, 1e-2)
+        return None
+    spread = np.where(spread > 0, spread, 1.0)
+    try:
+        again = kernel.set_params(bandwidth="median").resolve(points.array / spread)
+    except MercerError:  # a bandwidth without a unit
+        return None
+    return spread * again.sigma

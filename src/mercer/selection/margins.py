@@ -17,13 +17,13 @@ from sklearn.base import clone
 
 from mercer.gram import Stored
 from mercer.kernels.parameters import positive
-from mercer.kernels.tiles import one_blas_thread
 from mercer.machines.bounds import limit_of, price
 from mercer.machines.classifier import Arranged
 from mercer.machines.margin import run
 from mercer.machines.svc import SVC
 from mercer.selection.splits import Split
 from mercer.solvers.workingset import Effort
+from mercer.threads import one_blas_thread
 
 __all__ = ["along_C", "has_path"]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mercer.errors import SolveError
-from mercer.kernels.tiles import in_threads
 from mercer.machines.discriminant import KernelDiscriminant, discriminants
 from mercer.machines.ridge import Regression, Ridge
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
@@ -30,6 +30,8 @@ from mercer.solvers.heldout import (
     held_out,
     nested,
 )
+from mercer.solvers.krylov import solve_shifted
+from mercer.threads import in_threads
 
 __all__ = ["Foretold", "foretell", "has_shortcut", "intercept_of"]
 
@@ -179,7 +181,8 @@ def foretell(
     used = [size for size in sizes if size]
     folds = _nested(splits, sizes) if found.nested else []
     width = None if is_gram else int(source.shape[1])
-    plan = plan_held_out(len(found.items), used, len(penalties), width, folds)
+    columns = len(used) * (task.target[:1].size + intercept_of(machine))
+    plan = plan_held_out(len(found.items), used, len(penalties), width, folds, columns)
     work = Work(machine, task, source, splits, found)
     scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in penalties]
     if plan.route == "refit" or not used:
@@ -187,14 +190,15 @@ def foretell(
     if plan.route == "refit spectrum":
         work.each_by_itself(penalties, scores)
         return Foretold(scores, plan)
+    if plan.steps:
+        work.by_steps(penalties, scores, plan.steps)
     kinds: dict[str, Any] = {"inverse": Inverse, "spectrum": Spectrum, "features": Features}
-    system = work.system(kinds[plan.route])
-    work.all_at_once(system, penalties, scores)
-    if plan.route == "spectrum":  # small penalties need more digits than it has
-        lost = [k for k, row in enumerate(scores) if all(one is None for one in row)]
-        if lost:
-            part = [scores[k] for k in lost]
-            work.all_at_once(work.system(Inverse), [penalties[k] for k in lost], part)
+    # Small penalties need more digits than a decomposition has.
+    for kind in dict.fromkeys([kinds[plan.route], kinds.get(plan.next, kinds[plan.route])]):
+        left = [k for k, row in enumerate(scores) if all(one is None for one in row)]
+        if left:
+            part = [scores[k] for k in left]
+            work.all_at_once(work.system(kind), [penalties[k] for k in left], part)
     return Foretold(scores, plan)
 
 
@@ -214,18 +218,57 @@ class Work:
         self.roots = None if self.task.weights is None else np.sqrt(self.task.weights)
         self.intercept = intercept_of(self.machine)
 
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """SKS of the arranged items."""
+        M, items = self.source, self.found.items
+        if not np.array_equal(items, np.arange(len(M))):
+            M = M.take(items, axis=0).take(items, axis=1)
+        if self.roots is not None:
+            M = self.roots[items][:, None] * M * self.roots[items]
+        return np.ascontiguousarray(M)
+
     def system(self, kind: Any) -> System:
         """Return the prepared system of all items."""
         items = self.found.items
         roots = None if self.roots is None else self.roots[items]
-        if kind is Features:
-            return kind(self.source[items], self.target[items], roots, self.intercept)
-        M = self.source
-        if not np.array_equal(items, np.arange(len(M))):
-            M = M.take(items, axis=0).take(items, axis=1)
-        if roots is not None:
-            M = roots[:, None] * M * roots
-        return kind(np.ascontiguousarray(M), self.target[items], roots, self.intercept)
+        matrix = self.source[items] if kind is Features else self.matrix
+        return kind(matrix, self.target[items], roots, self.intercept)
+
+    def by_steps(
+        self, penalties: Sequence[float], scores: list[list[np.ndarray | None]], worth: float
+    ) -> None:
+        """Fill in the scores of those penalties for which a few products with M suffice."""
+        n = len(self.found.items)
+        place = np.empty(len(self.target), dtype=np.intp)
+        place[self.found.items] = np.arange(n)
+        s = np.ones(n) if self.roots is None else self.roots[self.found.items]
+        Y = self.target[self.found.items]
+        sides = (Y * s[:, None]).T
+        if self.intercept:
+            sides = np.concatenate([sides, s[None]])
+        usable = [k for k, rows in enumerate(self.found.removed) if rows is not None]
+        masks = np.zeros((len(usable), n))
+        for mask, k in zip(masks, usable, strict=True):
+            train = self.splits[k].train
+            mask[place[train if self.roots is None else train[self.roots[train] > 0]]] = 1.0
+        count = len(sides)
+        found = solve_shifted(
+            self.matrix, np.tile(sides, (len(usable), 1)), np.repeat(masks, count, axis=0),
+            penalties, worth,
+        )  # fmt: skip
+        for p in np.flatnonzero(found.solved & (np.asarray(penalties) > 0)).tolist():
+            for j, k in enumerate(usable):
+                rows = slice(j * count, (j + 1) * count)
+                alpha, product = found.solutions[p, rows].T, found.products[p, rows].T
+                offset: Any = 0.0
+                if self.intercept:
+                    offset = s @ alpha[:, :-1] / float(s @ alpha[:, -1])
+                    alpha, product = (A[:, :-1] - A[:, -1:] * offset for A in (alpha, product))
+                test = place[self.splits[k].test]
+                F = product[test] / s[test][:, None] + offset
+                sums = Y.T @ (s[:, None] * alpha)
+                scores[p][k] = self._scores(k, F, sums, penalties[p])
 
     def all_at_once(
         self, system: System, penalties: Sequence[float], scores: list[list[np.ndarray | None]]

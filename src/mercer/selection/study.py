@@ -22,7 +22,7 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import GramRows, Points, admit_labels, admit_weights, weigh_classes
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, named
-from mercer.kernels.tiles import fill_several, in_threads
+from mercer.kernels.tiles import fill_several
 from mercer.machines import Machine
 from mercer.memory import affordable
 from mercer.selection.account import Outcome
@@ -31,6 +31,7 @@ from mercer.selection.fits import Fits, Scored
 from mercer.selection.margins import along_C, has_path
 from mercer.selection.ridge import foretell, has_shortcut
 from mercer.selection.splits import Split
+from mercer.threads import in_threads
 
 __all__ = ["Study"]
 

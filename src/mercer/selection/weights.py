@@ -36,7 +36,8 @@ __all__ = ["Weighted", "learn_weights"]
 FEW = 20  # that many different whole numbers may still be labels
 GRID = np.logspace(-8, 5, 27)
 ROUNDING = 1e-12  # a share of a Gram matrix, or of the targets' square, that is rounding error
-NOTHING = 1e-7  # a share of all weights that is taken to be zero
+NOTHING = 1e-7  # a weight, as a share of all or of the penalty, that is taken to be zero
+LARGEST = 1e3  # a weight, where all begin with a sum of 1
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ class Weighted:
         lines = [f"{self.criterion} {self.value:.4g}"]
         if self.penalty is not None:
             lines[0] += f", penalty {self.penalty:.4g}"
-        lines.append("  weight  alignment  kernel")
+        lines.append("    weight  alignment  kernel")
         for w, a, k in zip(self.weights, self.alignment, self.kernels, strict=True):
-            lines.append(f"  {w:6.4f}  {a:9.4f}  {k!r}")
+            lines.append(f"  {w:8.3g}  {a:9.3f}  {k!r}")
         return "\n".join(lines)
 
 
@@ -109,6 +110,11 @@ def learn_weights(
         Whether weights are those of kernels with the same variance in their feature space, so
         that they can be compared. `kernel` has the factors that this needs.
 
+    Notes
+    -----
+    A kernel whose functions need no penalty, such as a linear one, may get nearly all the weight
+    by "leave-one-out", with a tiny penalty. What counts is a weight divided by the penalty.
+
     Examples
     --------
     >>> from mercer.kernels import Gaussian
@@ -122,24 +128,33 @@ def learn_weights(
         hint = suggestion(criterion, ("alignment", "leave-one-out"))
         raise SelectionError(f"unknown criterion {criterion!r}{hint}")
     parts = _kernels(kernels)
-    grams = Grams.of(parts, X, y, classify, sample_weight, normalize)
+    grams = Grams.of(parts, X, y, classify, sample_weight)
     moments, pull, size = grams.moments()
     aligned = _aligned(moments, pull)
     alone = pull / np.sqrt(np.where(pull > 0, np.diag(moments), 1.0)) / size
+    v, found = aligned / aligned.sum(), None
     if criterion == "alignment":
-        v, value, found = aligned / aligned.sum(), 0.0, None
+        v = np.where(v > NOTHING, v, 0.0)
         value = float(v @ pull / math.sqrt(v @ moments @ v) / size)
     else:
         given = None if penalty is None else number(penalty, "penalty")
         with quietly(len(grams.target)):
-            v, value, found = _least_error(grams, aligned / aligned.sum(), given)
-    v = np.where(v > NOTHING * v.sum(), v, 0.0)
-    return Weighted(v, grams.total(v), found, value, criterion, alone, grams.kernels)
+            v, value, found = _least_error(grams, v, given)
+    factors = v / grams.scales
+    if not normalize:
+        v = factors
+    if penalty is None and v.any():  # only the ratio of weights and penalty matters
+        total = float(v.sum())
+        v, factors, found = v / total, factors / total, None if found is None else found / total
+    return Weighted(v, grams.total(factors), found, value, criterion, alone, grams.kernels)
 
 
 @dataclass(frozen=True)
 class Grams:
-    """Centered Gram matrices of several kernels, divided by `scales`, and centered targets."""
+    """Centered Gram matrices of kernels, scaled to variance 1, and centered targets.
+
+    `scales` are the variances before, 1 for a kernel that is constant and has the matrix 0.
+    """
 
     kernels: tuple[Kernel, ...]
     matrices: list[np.ndarray]
@@ -148,9 +163,7 @@ class Grams:
     weights: np.ndarray
 
     @classmethod
-    def of(
-        cls, kernels: list[Kernel], X: Any, y: Any, classify: Any, sample_weight: Any, same: bool
-    ) -> Grams:
+    def of(cls, kernels: list[Kernel], X: Any, y: Any, classify: Any, sample_weight: Any) -> Grams:
         whole = reduce(add, kernels)  # refuses kernels of different things
         n = len(whole.domain.admit(X))
         target = _target(y, n, classify)
@@ -166,7 +179,7 @@ class Grams:
             variance = float(w @ np.diag(_center(K, w)))
             if variance <= ROUNDING * before:
                 K[:], variance = 0.0, 0.0
-            scales.append(variance / w.sum() if same and variance else 1.0)
+            scales.append(variance / w.sum() if variance else 1.0)
             K /= scales[-1]
             matrices.append(K)
         target = target - np.average(target, axis=0, weights=w)
@@ -198,9 +211,8 @@ class Grams:
                 K[rows] += share * matrix[rows]
         return K
 
-    def total(self, v: np.ndarray) -> Kernel:
-        """Return the weighted sum as a kernel."""
-        factors = v / self.scales
+    def total(self, factors: np.ndarray) -> Kernel:
+        """Return the sum of the kernels, each times its factor."""
         terms = [float(c) * k for c, k in zip(factors, self.kernels, strict=True) if c > 0]
         if not terms:
             raise SelectionError("all weights are zero: no kernel predicts y better than its mean")
@@ -213,8 +225,6 @@ def _least_error(
     """Return weights, leave-one-out error and penalty, the best from two starts."""
     Y, w, m = grams.target, grams.weights, len(grams.matrices)
     alive = np.array([bool(K.any()) for K in grams.matrices])
-    scale = float(np.mean([np.trace(K) / len(K) for K in grams.matrices if K.any()]))
-    grid = scale * GRID
     floor = ROUNDING * float(np.mean(Y**2))
     best: tuple[float, np.ndarray, float] = (np.inf, aligned, np.nan)
 
@@ -231,13 +241,13 @@ def _least_error(
         tail = [found.by_log_penalty] if penalty is None else []
         return math.log(found.value + floor), np.array(slopes + tail) / (found.value + floor)
 
-    limits: list[Any] = [(0.0, None) if live else (0.0, 0.0) for live in alive]
+    limits = [(0.0, LARGEST if live else 0.0) for live in alive]
     for v in (aligned, alive / alive.sum()):
         start = v
         if penalty is None:
-            heights = along_penalties("leave-one-out", grams.mixed(v), grid, Y, w, intercept=True)
-            start = np.append(v, math.log(grid[heights.argmin()]))
-        edges = [*limits, (math.log(grid[0]), math.log(grid[-1]))][: len(start)]
+            heights = along_penalties("leave-one-out", grams.mixed(v), GRID, Y, w, intercept=True)
+            start = np.append(v, math.log(GRID[heights.argmin()]))
+        edges = [*limits, (math.log(GRID[0]), math.log(GRID[-1]))][: len(start)]
         minimize(at, start, jac=True, method="L-BFGS-B", bounds=edges, options={"ftol": 1e-9})
     value, v, found = best
     if not math.isfinite(value):
@@ -245,9 +255,8 @@ def _least_error(
             f"with penalty {penalty} the leave-one-out error could not be computed; use a larger "
             "one"
         )
-    if penalty is None and v.any():
-        v, found = v / v.sum(), found / float(v.sum())  # only their ratio matters
-    return v, value, found
+    # Of unit variance, such a kernel is lost beside the penalty.
+    return np.where(v > NOTHING * found, v, 0.0), value, found
 
 
 def _aligned(M: np.ndarray, a: np.ndarray) -> np.ndarray:

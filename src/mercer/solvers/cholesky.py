@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from mercer.kernels.tiles import in_threads, quiet, spans
+from mercer.kernels.tiles import quiet, spans
 from mercer.plans.plan import MIXED_UP_TO
 from mercer.solvers.packed import Packed
 from mercer.solvers.problem import (
@@ -34,6 +34,7 @@ from mercer.solvers.problem import (
     relative,
     singular_message,
 )
+from mercer.threads import in_threads
 
 __all__ = ["Cholesky"]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +29,7 @@ from mercer.solvers import lapack
 
 __all__ = ["Features", "Influence", "Inverse", "Spectrum", "System", "held_out", "nested"]
 
+EPS = float(np.finfo(float).eps)
 CHUNK = 256  # eigenvectors that are scaled at a time, so that they stay in the cache
 
 
@@ -45,16 +46,14 @@ class Influence:
     offset : ndarray of shape (targets,)
         The intercepts.
     condition : float
-        Of M, about. So many units in the last place may be lost.
-    height : float or None
-        What the diagonal of C is the remainder of, if it is one.
+        Of M, about, times the spread of S where that matters. So many units in the last place
+        may be lost.
     """
 
     alpha: np.ndarray
     border: np.ndarray | None
     offset: np.ndarray
     condition: float
-    height: ClassVar[float | None] = None
 
     def block(self, rows: Any) -> np.ndarray:
         """Return the lower triangle of C of ascending rows, without border, in a new array."""
@@ -63,6 +62,10 @@ class Influence:
     def diagonal(self) -> np.ndarray:
         """Return the diagonal of C, without border."""
         raise NotImplementedError
+
+    def least(self, diagonal: np.ndarray) -> np.ndarray:
+        """Return what must be left of the diagonal of C, for the rest to mean something."""
+        return LOST * diagonal
 
 
 class System(Protocol):
@@ -88,6 +91,11 @@ def _bordered(found: np.ndarray, s: np.ndarray, intercept: bool) -> tuple[Any, A
 def _right_sides(target: np.ndarray, s: np.ndarray, intercept: bool) -> np.ndarray:
     R = target * s[:, None]
     return np.column_stack([R, s]) if intercept else R
+
+
+def _spread(s: np.ndarray) -> float:
+    """Return how far weights are apart; only a Cholesky factor does not mind."""
+    return float(s.max() / s.min())
 
 
 class Inverse:
@@ -208,7 +216,8 @@ class Spectrum:
             return None
         found = self.vectors @ (self.sides / shifted[:, None])
         parts = _bordered(found, self.s, self.intercept)
-        return _Spectral(*parts, float(shifted[-1] / shifted[0]), self, 1 / shifted)
+        condition = float(shifted[-1] / shifted[0]) * _spread(self.s)
+        return _Spectral(*parts, condition, self, 1 / shifted)
 
 
 @dataclass
@@ -263,7 +272,10 @@ class Features:
             square = F.T @ F
         values, axes = eigh(square, check_finite=False)
         largest = float(values[-1]) if len(values) else 0.0
-        kept = values > len(values) * np.finfo(float).eps * largest
+        kept = values > len(values) * EPS * largest
+        # What is dropped is rounding, or so small that it looks like it: with a penalty that is
+        # smaller still it would have mattered.
+        self.dropped = max([EPS * largest, *np.abs(values[~kept])]) if not kept.all() else 0.0
         self.values = values[kept]
         self.axes = np.asarray(F @ axes[:, kept]) / np.sqrt(self.values)
         self.intercept = intercept
@@ -275,10 +287,18 @@ class Features:
         Z = self.axes * np.sqrt(share)
         # λM⁻¹R, not divided by λ, which may be zero: residuals instead of coefficients
         found = self.right - self.axes @ (share[:, None] * self.sides)
-        parts = _bordered(found, self.s, self.intercept)
-        top = float(self.values[-1]) if len(self.values) else 0.0
-        low = float(self.values[0]) if len(self.values) else 1.0
-        return _Thin(*parts, (top + penalty) / (low + penalty), Z)
+        condition = self._condition(penalty)
+        if self.intercept and not self.s @ found[:, -1] > LOST * condition * (self.s @ self.s):
+            return None  # a constant is a combination of features, to rounding
+        return _Thin(*_bordered(found, self.s, self.intercept), condition, Z)
+
+    def _condition(self, penalty: float) -> float:
+        if not len(self.values):
+            return 1.0
+        found = float((self.values[-1] + penalty) / (self.values[0] + penalty))
+        if self.dropped:
+            found = max(found, float(self.dropped / (self.dropped + penalty)) / EPS)
+        return found * _spread(self.s)
 
 
 @dataclass
@@ -286,7 +306,6 @@ class _Thin(Influence):
     """λC as I − ZZᵀ; its `alpha` is λ times that of the others, which cancels."""
 
     Z: np.ndarray
-    height: ClassVar[float | None] = 1.0
 
     def block(self, rows: Any) -> np.ndarray:
         Z = np.ascontiguousarray(self.Z[rows])
@@ -294,6 +313,10 @@ class _Thin(Influence):
 
     def diagonal(self) -> np.ndarray:
         return 1 - np.einsum("ij,ij->i", self.Z, self.Z)
+
+    def least(self, diagonal: np.ndarray) -> np.ndarray:
+        # It is what is left of 1, and ZZᵀ is no better than the condition lets it be.
+        return np.full_like(diagonal, 5 * LOST * max(self.condition, 1.0))
 
 
 @dataclass(frozen=True)
@@ -333,7 +356,7 @@ def held_out(influence: Influence, removals: Sequence[Any]) -> list[Held]:
 
 def _one_by_one(influence: Influence, removals: Sequence[Any]) -> Iterator[Held]:
     d = influence.diagonal()
-    least = LOST * (influence.height or d)
+    least = influence.least(d)
     if influence.border is not None:
         d = d - influence.border**2
     good = d > least
@@ -355,15 +378,15 @@ def _held(influence: Influence, rows: Any) -> Held:
 def _factored(influence: Influence, rows: Any) -> np.ndarray | None:
     """Return the factor of C_RR, or None."""
     C = influence.block(rows)
-    heights = influence.height or np.diag(C).copy()
+    least = influence.least(np.diag(C))
     if influence.border is not None:
         lapack.add_products(C, influence.border[rows, None].copy(), -1.0)
-    return C if _holds(C, heights) else None
+    return C if _holds(C, least) else None
 
 
-def _holds(C: np.ndarray, heights: Any) -> bool:
+def _holds(C: np.ndarray, least: np.ndarray) -> bool:
     """Overwrite C by its factor; tell whether its pivots have kept their digits."""
-    return lapack.factor(C) and bool((np.diag(C) ** 2 > LOST * heights).all())
+    return lapack.factor(C) and bool((np.diag(C) ** 2 > least).all())
 
 
 LOST = 1e-7  # share of an entry that must be left of it, for the rest to mean something
@@ -394,16 +417,16 @@ def nested(
         B -= np.outer(border, border[outer])
     whole = Held(lapack.solve(L, alpha), alpha)
     lapack.solve_rows(L, B)
-    half = lapack.solve_rows(L, np.ascontiguousarray(alpha.T)).T
+    half = lapack.solve_rows(L, alpha.T.copy(order="C")).T  # alpha itself is still needed
     found = []
     for rows in inner:
         W, C = B[rows], influence.block(rows)
-        heights = np.diag(C).copy()
+        least = influence.least(np.diag(C))
         if border is not None:
             lapack.add_products(C, border[rows, None].copy(), -1.0)
         lapack.add_products(C, W, -1.0)
         a = influence.alpha[rows] - W @ half
-        good = _holds(C, heights)
+        good = _holds(C, least)
         residuals = lapack.solve(C, a) if good else np.full_like(a, np.nan)
         found.append(Held(residuals, a, good))
     return whole, found

@@ -115,12 +115,14 @@ def condition(L: np.ndarray, norm: float) -> float:
 
 
 def _pointer(array: np.ndarray) -> ctypes.c_void_p:
-    assert array.dtype == np.float64 and array.strides[1] == 8
+    assert array.dtype == np.float64 and (array.strides[1] == 8 or array.shape[1] <= 1)
     return ctypes.c_void_p(array.ctypes.data)
 
 
 def _stride(array: np.ndarray) -> Any:
-    return _int(max(array.strides[0] // 8, 1))
+    # NumPy gives a single row any stride.
+    apart = array.strides[0] // 8 if len(array) > 1 else array.shape[1]
+    return _int(max(apart, 1))
 
 
 def _int(value: int) -> Any:

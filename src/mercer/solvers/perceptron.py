@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.gram import LowRank, Operator
-from mercer.kernels.tiles import in_threads
 from mercer.solvers.problem import Solution
+from mercer.threads import in_threads
 
 if TYPE_CHECKING:
     from mercer.solvers.sides import Side

@@ -20,7 +20,6 @@ import numpy as np
 
 from mercer.gram import Pieces, Rows, Stored
 from mercer.gram.room import ROOM
-from mercer.kernels.tiles import stopping
 from mercer.solvers.choice import choose, enough
 from mercer.solvers.free import Plane, settle_free
 from mercer.solvers.quadratic import (
@@ -31,6 +30,7 @@ from mercer.solvers.quadratic import (
     hard_gap,
     violation_of,
 )
+from mercer.threads import stopping
 
 __all__ = ["Effort", "maximize"]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+import mercer.threads as pool
 from mercer.errors import DomainError
 from mercer.gram import product
 from mercer.kernels import tiles
@@ -81,7 +82,8 @@ def threads(case: KernelCase) -> None:
     coefficients = np.sin(np.arange(2.0 * len(case.gram))).reshape(-1, 2)
     answers = []
     for number in (1, 2):
-        with patched(tiles, cores=lambda number=number: number, **SMALL):
+        several = patched(pool, cores=lambda number=number: number)
+        with several, patched(tiles, **SMALL):
             points = case.resolved.admit(case.items)
             K = np.asarray(case.resolved(case.items))
             answers.append((K, product(case.resolved, points, points, coefficients)))

@@ -15,7 +15,6 @@ from mercer.kernels import (
     Polynomial,
     from_function,
     precomputed,
-    tiles,
 )
 from mercer.kernels.tiles import TILE
 from tests.measure import peak
@@ -73,7 +72,7 @@ def test_products_of_things_of_every_kind(kernel, X):
 
 
 def test_a_product_never_builds_the_matrix(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
     k = Gaussian(1.0)
     A, B = k.admit(rows(3000)), k.admit(rows(4000, seed=1))
     w = np.ones(4000)
@@ -83,7 +82,7 @@ def test_a_product_never_builds_the_matrix(monkeypatch):
 
 
 def test_a_product_takes_as_much_memory_for_twice_the_columns(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
     k, w = Gaussian(1.0), np.ones(6000)
     A, B = k.admit(rows(800)), k.admit(rows(6000, seed=1))
     product(k, A, B[:400], w[:400])

@@ -19,8 +19,8 @@ from mercer.kernels import (
     block,
     distances,
 )
-from mercer.kernels import tiles as module
-from mercer.kernels.tiles import TILE, cores, in_threads, spans
+from mercer.kernels.tiles import TILE, spans
+from mercer.threads import cores, in_threads, stopping
 
 
 @pytest.fixture
@@ -150,9 +150,9 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(monkeypatch):
     w = np.random.default_rng(1).normal(size=len(X))
     points = THREE.admit(X)
     many = THREE(X), product(THREE, points, points, w)
-    monkeypatch.setattr(module, "cores", lambda: 1)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 1)
     one = THREE(X), product(THREE, points, points, w)
-    monkeypatch.setattr(module, "cores", lambda: 5)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 5)
     five = THREE(X), product(THREE, points, points, w)
     for matrix, vector in (one, five):
         np.testing.assert_array_equal(matrix, many[0])
@@ -180,7 +180,7 @@ def test_there_is_at_least_one_core():
 
 
 def test_jobs_are_told_when_nobody_waits_for_them_any_more(monkeypatch):
-    monkeypatch.setattr(module, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
     started, told = threading.Event(), []
 
     def work(job):
@@ -188,7 +188,7 @@ def test_jobs_are_told_when_nobody_waits_for_them_any_more(monkeypatch):
             started.wait(10)
             raise KeyboardInterrupt
         started.set()
-        told.append(any(module.stopping() or time.sleep(0.01) for _ in range(1000)))
+        told.append(any(stopping() or time.sleep(0.01) for _ in range(1000)))
 
     with pytest.raises(KeyboardInterrupt):
         in_threads(work, [0, 1, 2, 3])
@@ -196,4 +196,4 @@ def test_jobs_are_told_when_nobody_waits_for_them_any_more(monkeypatch):
     while not told and time.monotonic() < deadline:
         time.sleep(0.01)
     assert told == [True]  # the job that ran was told, and those that waited never began
-    assert not module.stopping()
+    assert not stopping()

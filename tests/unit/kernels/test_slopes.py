@@ -86,7 +86,11 @@ def agree(k, X, names=None, rtol=1e-6):
 @pytest.mark.parametrize(
     ("k", "names"),
     [
-        *((cls(b), "bandwidth") for cls in (Gaussian, Laplacian, Exponential) for b in (1.3, SEVERAL)),
+        *(
+            (cls(b), "bandwidth")
+            for cls in (Gaussian, Laplacian, Exponential)
+            for b in (1.3, SEVERAL)
+        ),
         *(
             (Matern(nu, b), "bandwidth")
             for nu in (0.3, 0.5, 1.0, 1.2, 1.5, 2.0, 2.5, 3.7, 60.0, np.inf)
@@ -112,7 +116,10 @@ def agree(k, X, names=None, rtol=1e-6):
         (exp(0.3 * Gaussian(0.9)), "kernel__factor kernel__kernel__bandwidth"),
         (polynomial(Laplacian(0.9), [1.0, 2.0, 0.5]), "kernel__bandwidth"),
         (polynomial(Laplacian(0.9), [1.0]), "kernel__bandwidth"),
-        (Gaussian(0.9).on(0, 2) + Gaussian(2.0).on(1), "left__kernel__bandwidth right__kernel__bandwidth"),
+        (
+            Gaussian(0.9).on(0, 2) + Gaussian(2.0).on(1),
+            "left__kernel__bandwidth right__kernel__bandwidth",
+        ),
         (pullback(Gaussian((0.5, 2.0)), folded), "kernel__bandwidth"),
         (rescale(Gaussian(0.9), damping), "kernel__bandwidth"),
         (assume_psd(Gaussian(0.9)), "kernel__bandwidth"),

@@ -6,12 +6,12 @@ from sklearn.base import clone
 
 from mercer import OneClassSVM, Plan
 from mercer.errors import ConvergenceWarning, PlanError, ValidityError
-from mercer.kernels import Gaussian, Laplacian, Polynomial, Sigmoid, from_function, tiles
+from mercer.kernels import Gaussian, Laplacian, Polynomial, Sigmoid, from_function
 
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
 
 
 def cloud(n=200, d=2, seed=0):

@@ -15,7 +15,7 @@ from mercer.errors import (
     SolveError,
     ValidityError,
 )
-from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, assume_psd, from_function, tiles
+from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, assume_psd, from_function
 from mercer.machines.pairs import votes
 
 TIGHT = 1e-9
@@ -23,7 +23,7 @@ TIGHT = 1e-9
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
 
 
 def separable(n=30, d=2, seed=0, gap=0.3):

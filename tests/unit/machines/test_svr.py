@@ -10,13 +10,13 @@ from sklearn.base import clone
 
 from mercer import SVR, Plan
 from mercer.errors import ConvergenceWarning, DomainError, PlanError, ValidityError
-from mercer.kernels import Gaussian, Sigmoid, assume_psd, from_function, tiles
+from mercer.kernels import Gaussian, Sigmoid, assume_psd, from_function
 from mercer.plans import margins
 
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
 
 
 def waves(n=80, noise=0.1, seed=0):

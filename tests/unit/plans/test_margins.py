@@ -5,7 +5,7 @@ import pytest
 
 from mercer import SVC, SVR, OneClassSVM
 from mercer.errors import PlanError, ValidityError
-from mercer.kernels import Gaussian, Linear, tiles
+from mercer.kernels import Gaussian, Linear
 from mercer.plans import Plan, Size
 from mercer.plans.margins import KEPT, SMALL, WORKING, plan_margin
 from tests.measure import peak
@@ -15,7 +15,7 @@ PLENTY = Plan(memory=10**12)
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
 
 
 def decide(n, request=PLENTY, problems=1, cheap=True, single=True, **size):

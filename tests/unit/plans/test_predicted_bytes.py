@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from mercer import KernelRidge, KernelRidgeClassifier, Plan
-from mercer.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid, tiles
+from mercer.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from tests.measure import peak
 
 LOW, HIGH = 0.9, 1.35
@@ -17,7 +17,7 @@ LOW, HIGH = 0.9, 1.35
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
 
 
 def rows(n, d=6, seed=0):
@@ -117,7 +117,7 @@ def ratio_precomputed(K):
 
 
 def test_more_cores_need_more_memory_and_the_plan_knows(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 16)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 16)
     machine = KernelRidge(Gaussian(1.0), follow=Plan(precision="double"))
     assert LOW < ratio(machine, rows(1500))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import PlanError, ValidityError
-from mercer.kernels import Gaussian, Polynomial, tiles
+from mercer.kernels import Gaussian, Polynomial
 from mercer.machines.logistic import KernelLogistic
 from mercer.machines.network import RBFNetwork
 from mercer.machines.pca import KernelPCA
@@ -17,7 +17,7 @@ LOW, HIGH = 0.9, 1.8
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    monkeypatch.setattr(tiles, "cores", lambda: 2)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
 
 
 def rows(n, d=6, seed=0):

@@ -21,10 +21,9 @@ from mercer.kernels import (
     precomputed,
 )
 from mercer.machines import GaussianProcess
-from mercer.selection import search as module
 from mercer.selection.criteria import CRITERIA, along_penalties, criterion
-from mercer.selection.descent import Descent
-from mercer.selection.search import search
+from mercer.selection.descent import Best, Descent
+from mercer.selection.searching import search
 from mercer.selection.systems import system_of
 
 
@@ -73,7 +72,7 @@ def test_the_slopes_of_a_search_are_those_of_what_it_minimizes(machine, name):
     weights = np.random.default_rng(1).uniform(0.5, 2.0, 20)
     descent = Descent(system_of(machine, X, y, weights), name, 10)
     place = np.append(descent.logs.read(descent.given), np.log(0.3))
-    here = lambda at: descent._at(at, descent.given, module.Descent(descent.system, name, 1).best)
+    here = lambda at: descent._at(at, descent.given, Best())
     _, gradient = here(place)
     for i in range(len(place)):
         step = 1e-5 * np.eye(len(place))[i]
@@ -84,7 +83,7 @@ def test_the_slopes_of_a_search_are_those_of_what_it_minimizes(machine, name):
 def test_one_bandwidth_per_dimension_finds_those_that_do_not_matter():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 5))
-    y = np.sin(2 * X[:, 1]) + 0.5 * X[:, 3] ** 2 + 0.05 * rng.normal(size=120)
+    y = np.sin(2 * X[:, 1]) + np.cos(2 * X[:, 3]) + 0.1 * rng.normal(size=120)
     common = search(KernelRidge("gaussian"), X, y)
     found = search(KernelRidge("gaussian"), X, y, per_dimension=True)
     widths = np.array(found.parameters["kernel__bandwidth"])
@@ -97,11 +96,11 @@ def test_one_bandwidth_per_dimension_finds_those_that_do_not_matter():
 def test_columns_in_other_units_are_no_obstacle():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
-    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2
+    y = np.sin(2 * X[:, 0]) + np.cos(2 * X[:, 1]) + 0.1 * rng.normal(size=80)
     scaled = X * [1e-3, 1e3]
     one = search(KernelRidge("gaussian"), X, y, per_dimension=True)
     two = search(KernelRidge("gaussian"), scaled, y, per_dimension=True)
-    assert two.value < 2 * one.value + 1e-6
+    np.testing.assert_allclose(two.value, one.value, rtol=1e-3)
 
 
 def test_a_bandwidth_that_is_far_off_does_not_mislead():
@@ -154,6 +153,7 @@ def test_a_gaussian_process_is_searched_by_its_evidence():
     assert search(GaussianProcess("gaussian"), X, y, criterion="gcv").criterion == "gcv"
 
 
+@pytest.mark.filterwarnings("ignore::mercer.errors.SelectionWarning")
 def test_what_cannot_be_searched_is_fixed_with_a_reason():
     X, y = curve()
     k = 2.0 * Matern(1.5, 1.0) + Polynomial(3)
@@ -211,14 +211,15 @@ def test_tables_and_sparse_rows_are_searched():
     table = pd.DataFrame(
         {"a": rng.normal(size=50), "b": rng.normal(size=50), "c": list("xy") * 25}
     )
-    y = np.sin(table["a"]) + (table["c"] == "x") + 0.1 * rng.normal(size=50)
+    y = np.sin(2 * table["a"]) + (table["c"] == "x") + 0.1 * rng.normal(size=50)
     k = Gaussian().on("a", "b") + Categorical().on("c")
     found = search(KernelRidge(k), table, y, per_dimension=True)
     a, b = found.parameters["kernel__left__kernel__bandwidth"]
     assert b > 10 * a
-    X = rng.normal(size=(40, 6)) * (rng.random((40, 6)) < 0.5)
-    dense = search(KernelRidge("gaussian"), X, X[:, 0])
-    thin = search(KernelRidge("gaussian"), sparse.csr_array(X), X[:, 0])
+    X = 2 * rng.normal(size=(80, 2)) * (rng.random((80, 2)) < 0.7)
+    y = np.cos(2 * X[:, 0]) + np.sin(X[:, 1]) + 0.3 * rng.normal(size=80)
+    dense = search(KernelRidge("gaussian"), X, y)
+    thin = search(KernelRidge("gaussian"), sparse.csr_array(X), y)
     np.testing.assert_allclose(thin.value, dense.value, rtol=1e-6)
 
 
@@ -233,10 +234,9 @@ def test_an_item_of_weight_zero_does_not_count():
 
 
 def test_noise_has_no_minimum_and_the_search_says_so():
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(30, 2)), rng.choice([-1.0, 1.0], 30)
-    with pytest.warns(SelectionWarning, match=r"edge of its box in .*penalty"):
-        search(KernelRidge(Gaussian(3.0)), X, y)
+    X, y = [[1.0], [-1.0], [1.0], [-1.0]], [1.0, 1.0, -1.0, -1.0]
+    with pytest.warns(SelectionWarning, match=r"edge of its box in penalty"):
+        search(KernelRidge("linear"), X, y)
 
 
 @pytest.mark.filterwarnings("ignore::mercer.errors.SelectionWarning")
@@ -295,7 +295,7 @@ def test_what_it_cannot_do_it_refuses(machine, options, message):
 
 
 def test_too_many_items_are_refused_before_work_starts(monkeypatch):
-    monkeypatch.setattr(module, "MATRICES", 10**15)
+    monkeypatch.setattr("mercer.memory.available", lambda: 100)
     with pytest.raises(PlanError, match="a search with 10 items needs"):
         search(KernelRidge("gaussian"), *curve(10))
 

@@ -76,11 +76,10 @@ def test_too_few_passes_are_told():
 
 
 def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(monkeypatch):
-    from mercer.kernels import tiles
 
     K = gram(1300)
     first = Lanczos(random_state=3).solve(Striped(K), 10)
-    monkeypatch.setattr(tiles, "cores", lambda: 1)
+    monkeypatch.setattr("mercer.threads.cores", lambda: 1)
     with one_blas_thread:
         second = Lanczos(random_state=3).solve(Striped(K), 10)
     np.testing.assert_array_equal(first.vectors, second.vectors)

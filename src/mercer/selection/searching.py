@@ -23,12 +23,10 @@ from mercer.machines import GaussianProcess
 from mercer.machines.machine import number
 from mercer.memory import afford
 from mercer.selection.criteria import known
-from mercer.selection.descent import Descent, Trial
+from mercer.selection.descent import Descent, Trial, needed
 from mercer.selection.systems import system_of
 
 __all__ = ["Found", "Trial", "search"]
-
-MATRICES = 8  # of the size of K, that a search may hold at once
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def search(
     system = system_of(machine, X, y, sample_weight)
     count = None if starts is None else _whole("starts", starts)
     n = len(system.points)
-    afford(8 * MATRICES * n**2, f"a search with {n} items", "search on some of them")
+    afford(needed(n), f"a search with {n} items", "search on some of them")
     descent = Descent(system, name, _whole("max_iter", max_iter))
     if per_dimension:
         descent.require_dimensions()

@@ -1,0 +1,100 @@
+"""Threads: all cores at once, with BLAS kept from starting threads of its own on top."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+__all__ = ["cores", "in_threads", "one_blas_thread", "stopping"]
+
+
+def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
+    """Do all jobs, on every core if `threads`, keeping BLAS to one thread in each.
+
+    A job that asks for threads itself runs on the one that it has.
+    """
+    jobs = list(jobs)
+    if not threads or cores() == 1 or len(jobs) == 1 or getattr(_thread, "working", False):
+        for job in jobs:
+            work(job)
+        return
+
+    stop = threading.Event()
+
+    def one(job: Any) -> None:
+        _thread.working, _thread.stop = True, stop
+        try:
+            if not stop.is_set():
+                work(job)
+        except BaseException:
+            stop.set()  # before this thread takes another job
+            raise
+        finally:
+            _thread.working, _thread.stop = False, None
+
+    with one_blas_thread:
+        try:
+            for _ in _pool(os.getpid(), cores()).map(one, jobs):
+                pass
+        except BaseException:  # also when the user interrupts: nobody waits for the other jobs
+            stop.set()
+            raise
+
+
+def stopping() -> bool:
+    """Tell a long job whether nobody waits for it any more."""
+    stop = getattr(_thread, "stop", None)
+    return stop is not None and stop.is_set()
+
+
+@cache
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+    """Return the threads of a process, which are started once: that takes as long as a tile."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
+
+
+def cores() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class OneBlasThread:
+    """Keep BLAS to one thread while anyone is inside; the last one out gives them back.
+
+    The number of BLAS threads belongs to the process, so callers on several threads must share it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _blas().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.__exit__(*error)
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+one_blas_thread = OneBlasThread()
+_thread = threading.local()
