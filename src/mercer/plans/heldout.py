@@ -37,7 +37,7 @@ PRODUCT = 1.5  # of n|R|², one triangle of a product
 CALL = 3e5  # what each small step costs besides its arithmetic
 REFIT_CALL = 3e7  # ... and each fit of a machine
 COLUMN, PASS = 2.5, 50.0  # of n², for each column of a step, and for reading the matrix
-PROBED = 48  # steps that are taken at least, and must cost less than half of the route
+WORTHWHILE = 2.0  # steps that a penalty must be worth for them to be tried
 
 
 @dataclass(frozen=True)
@@ -120,5 +120,5 @@ def plan_held_out(
     step = n**2 * (COLUMN * columns + PASS) + 10 * CALL
     fixed = DECOMPOSITION * n**3 if route == "spectrum" else 0.0
     steps = (costs[route] - fixed) / m / step
-    tried = columns > 0 and 2 * PROBED * step <= costs[route]
+    tried = columns > 0 and steps >= WORTHWHILE
     return HeldOutPlan(route, costs, steps if tried else 0.0)

@@ -26,6 +26,7 @@ from mercer.machines import KernelDiscriminant
 from mercer.machines.ridge import Ridge
 from mercer.machines.scores import cheapest
 from mercer.memory import afford
+from mercer.selection.ridge import intercept_of
 from mercer.solvers import Eigen, Primal, Problem
 
 __all__ = ["Measures", "Spectrum", "Task", "afford_path", "measure", "task_of"]
@@ -168,7 +169,7 @@ def task_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> Task:
     found = machine._regression(y, len(points), sample_weight)
     weights, codes, target = found.weights, found.codes, found.target
     counts = admit_weights(sample_weight, len(points))
-    intercept = isinstance(machine, KernelDiscriminant) or bool(machine.intercept)
+    intercept = intercept_of(machine)
     kernel = machine._resolve(points, weights)
     repair = machine._require_valid(kernel, getattr(machine, "indefinite", "error"))
     places = np.arange(len(points)) if weights is None else np.flatnonzero(weights)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points, admit_labels, admit_target, admit_weights, weigh_classes
+from mercer.domains import Points
 from mercer.errors import SelectionError
 from mercer.kernels import Kernel
-from mercer.machines import KernelDiscriminant, KernelRidge, KernelRidgeClassifier
-from mercer.machines.scores import require_weight
+from mercer.machines import KernelDiscriminant
+from mercer.machines.ridge import Ridge
+from mercer.selection.ridge import intercept_of
 
 __all__ = ["System", "system_of"]
 
@@ -51,34 +52,25 @@ def system_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> System
 
     Examples
     --------
+    >>> from mercer import KernelRidgeClassifier
     >>> system = system_of(KernelRidgeClassifier("linear"), [[1.0], [2.0]], ["no", "yes"])
     >>> system.target.ravel(), system.intercept
     (array([-1.,  1.]), False)
     """
     if isinstance(machine, type):
         raise SelectionError(f"a machine is needed; write {machine.__name__}()")
-    if not isinstance(machine, KernelRidge | KernelRidgeClassifier | KernelDiscriminant):
+    if not isinstance(machine, Ridge | KernelDiscriminant):
         raise SelectionError(
             f"{type(machine).__name__} has no criterion with derivatives; those that can be "
             f"searched are {SEARCHABLE}. For others use mercer.selection.GridSearchCV"
         )
     points = machine._admit(X)
-    weights = admit_weights(sample_weight, len(points))
-    if isinstance(machine, KernelRidge):
-        target = admit_target(y, len(points))
-    else:
-        codes, classes = admit_labels(y, len(points))
-        target = (codes[:, None] == np.arange(len(classes))).astype(float)
-        if isinstance(machine, KernelRidgeClassifier):
-            weights = weigh_classes(machine.class_weight, codes, classes, weights)
-            target = 2 * (target[:, 1:] if len(classes) == 2 else target) - 1
-        else:
-            require_weight(codes, classes, weights)
-    kernel = machine._resolve(points, weights)
+    task = machine._regression(y, len(points), sample_weight)
+    kernel = machine._resolve(points, task.weights)
     if machine._require_valid(kernel, getattr(machine, "indefinite", "error")):
         raise SelectionError(
             f"{kernel!r} is not proved to be valid, and its spectrum would be repaired, which has "
             "no derivatives; use a valid kernel, assume_psd, or GridSearchCV"
         )
-    intercept = bool(getattr(machine, "intercept", True))
-    return System(kernel, points, target.reshape(len(points), -1), weights, intercept)
+    target = task.target.reshape(len(points), -1)
+    return System(kernel, points, target, task.weights, intercept_of(machine))

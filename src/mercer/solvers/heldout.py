@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svd
 
 from mercer.kernels.tiles import spans
 from mercer.solvers import lapack
@@ -264,20 +264,16 @@ class Features:
     ) -> None:
         self.order = matrix.shape[0]
         self.s = np.ones(self.order) if roots is None else roots
-        if sparse.issparse(matrix):
-            F = sparse.diags_array(self.s) @ matrix
-            square = (F.T @ F).toarray()
-        else:
-            F = self.s[:, None] * matrix
-            square = F.T @ F
-        values, axes = eigh(square, check_finite=False)
-        largest = float(values[-1]) if len(values) else 0.0
-        kept = values > len(values) * EPS * largest
+        values, axes, self.power = (_axes_of_sparse if sparse.issparse(matrix) else _axes)(
+            matrix, self.s
+        )
+        rounding = len(values) * EPS ** (1 / self.power) * values.max(initial=0.0)
+        kept = values > rounding
         # What is dropped is rounding, or so small that it looks like it: with a penalty that is
         # smaller still it would have mattered.
-        self.dropped = max([EPS * largest, *np.abs(values[~kept])]) if not kept.all() else 0.0
+        self.dropped = 0.0 if kept.all() else float(rounding)
         self.values = values[kept]
-        self.axes = np.asarray(F @ axes[:, kept]) / np.sqrt(self.values)
+        self.axes = axes[:, kept]
         self.intercept = intercept
         self.right = _right_sides(target, self.s, intercept)
         self.sides = self.axes.T @ self.right
@@ -295,10 +291,24 @@ class Features:
     def _condition(self, penalty: float) -> float:
         if not len(self.values):
             return 1.0
-        found = float((self.values[-1] + penalty) / (self.values[0] + penalty))
+        low, top = self.values.min(), self.values.max()
+        found = float((top + penalty) / (low + penalty)) ** self.power
         if self.dropped:
-            found = max(found, float(self.dropped / (self.dropped + penalty)) / EPS)
+            found = max(found, self.dropped / (self.dropped + penalty) / EPS)
         return found * _spread(self.s)
+
+
+def _axes(matrix: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return Λ, U and the power of Λ's condition at which digits are lost."""
+    U, sizes, _ = svd(s[:, None] * matrix, full_matrices=False, check_finite=False)
+    return sizes**2, U, 0.5
+
+
+def _axes_of_sparse(matrix: Any, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    F = sparse.diags_array(s) @ matrix
+    values, V = eigh((F.T @ F).toarray(), check_finite=False)
+    sizes = np.sqrt(np.where(values > 0, values, np.inf))
+    return values, np.asarray(F @ V) / sizes, 1.0
 
 
 @dataclass

@@ -21,8 +21,9 @@ __all__ = ["Shifted", "solve_shifted"]
 
 TOLERANCE = 1e-12  # relative residual at which the recurrence stops
 ACCEPTED = 1e-11  # ... and up to which the answer, multiplied out, is trusted
-FIRST = 48  # steps until something must have come of it
+FIRST = 10  # steps, besides what two penalties are worth, until something must have come of it
 LONGEST = 1000
+PACE = 8  # steps over which the pace of convergence is measured
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,9 @@ def solve_shifted(
     R = sides * masks
     lengths = np.sqrt(np.einsum("ij,ij->i", R, R))
     space = Space(M, R / np.where(lengths > 0, lengths, 1.0)[:, None], masks, shifts)
-    reached: list[int] = []
-    last = FIRST
-    while len(space.basis) < last and space.step():
-        count = int(space.done.sum())
-        while len(reached) < count:
-            reached.append(len(space.basis))
-            last = max(last, _patience(reached, worth))
-        if count == len(shifts):
+    grace = FIRST + 2 * min(worth, LONGEST)
+    while space.step() and not space.done.all():
+        if len(space.errors) >= grace and not space.steps_left() <= worth:
             break
     solved = np.flatnonzero(space.done)
     X = space.solutions(solved, lengths)
@@ -97,18 +93,7 @@ def solve_shifted(
     shape = (len(shifts), *R.shape)
     solutions, products = np.full(shape, np.nan), np.full(shape, np.nan)
     solutions[done], products[done] = X[good], P[good]
-    return Shifted(done, solutions, products, len(space.basis))
-
-
-def _patience(reached: list[int], worth: float) -> int:
-    """Return up to which step to go on, from those at which penalties were solved so far.
-
-    The next penalty will take longer by about the factor by which the last one did.
-    """
-    now = reached[-1]
-    before = reached[-2] if len(reached) > 1 else now / 2
-    expected = now * min(max(now / max(before, 1.0), 1.05), 3.0)
-    return int(now + min(worth, LONGEST)) if expected - now <= worth else now
+    return Shifted(done, solutions, products, len(space.errors))
 
 
 class Space:
@@ -124,6 +109,14 @@ class Space:
         self.pivots: list[np.ndarray] = []  # of LDLᵀ of T + λI, for each column and λ
         self.tail = np.ones((len(first), len(shifts)))  # last entry of the solution
         self.done = np.zeros(len(shifts), dtype=bool)
+        self.errors: list[np.ndarray] = []  # relative residuals, of the worst column
+
+    def steps_left(self) -> float:
+        """Return how many steps the next penalty will take, at the pace of the last ones."""
+        now, before = self.errors[-1], self.errors[-1 - min(PACE, len(self.errors) - 1)]
+        next_one = int(np.argmin(np.where(self.done, np.inf, now)))
+        pace = np.log(before[next_one] / now[next_one]) / PACE
+        return float(np.log(now[next_one] / TOLERANCE) / pace) if pace > 0 else np.inf
 
     def step(self) -> bool:
         """Go one step on; return whether there is a next one."""
@@ -143,7 +136,8 @@ class Space:
             self.tail = self.tail / pivot
         self.diagonal.append(a)
         self.pivots.append(pivot)
-        self.done |= (np.abs(self.tail) * b[:, None] <= TOLERANCE).all(axis=0)
+        self.errors.append((np.abs(self.tail) * b[:, None]).max(axis=0))
+        self.done |= self.errors[-1] <= TOLERANCE
         if not (pivot > 0).all() or not b.any():
             return False  # not positive definite, or nothing is left to find
         self.beside.append(b)

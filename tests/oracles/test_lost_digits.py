@@ -1,0 +1,121 @@
+"""Lost digits: a shortcut that would be wrong says so, and then the search fits again."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mercer import KernelRidge
+from mercer.kernels import Gaussian
+from mercer.machines.ridge import Regression
+from mercer.selection.ridge import TRUSTED, foretell
+from mercer.selection.splits import Split
+from mercer.solvers.heldout import LOST, Features, Inverse, Spectrum, held_out
+from tests.oracles.refits import (
+    check,
+    partition,
+    penalties,
+    problems,
+    refit,
+    refit_features,
+    without,
+)
+
+
+@settings(max_examples=150)
+@given(problems(), st.integers(1, 4), st.integers(0, 6), st.lists(penalties, max_size=3))
+def test_what_features_foretell_is_what_a_refit_says(problem, count, orders, levels):
+    rng, Y, weights, splits, intercept = problem
+    F = rng.normal(size=(len(Y), count)) * 10.0 ** rng.uniform(-orders / 2, orders / 2, count)
+    F[:, -1] = rng.choice([F[:, 0], F[:, -1], np.ones(len(Y)), F[:, -1] * (F[:, 0] > 0)])
+    machine = KernelRidge(intercept=intercept)
+    found = foretell(machine, Regression(Y, weights), F, splits, levels, is_gram=False)
+    check(found, F, Y, splits, levels, weights, intercept, refit_features)
+
+
+def hard(rng, n=16):
+    """Return a Gram matrix that is singular to rounding, and targets that are not smooth."""
+    X = rng.normal(size=(n, 1))
+    return 1e4 * Gaussian(3.0)(X), rng.normal(size=(n, 1))
+
+
+@pytest.mark.parametrize("kind", [Inverse, Spectrum])
+def test_thresholds_are_not_too_wide_and_not_idle(kind):
+    """Without them some numbers would be wrong by more than 1e-8."""
+    rng = np.random.default_rng(0)
+    worst = {True: 0.0, False: 0.0}
+    items, refused = np.arange(16), 0
+    for penalty in 10.0 ** np.arange(-12, 2.0):
+        K, Y = hard(rng)
+        influence = kind(K, Y).at(penalty)
+        if influence is None:
+            continue
+        for part in partition(rng, items, 4):
+            held = held_out(influence, [part])[0]
+            expected = refit(K, Y, without(part, items), penalty)
+            trusted = held.trusted and influence.condition <= TRUSTED[kind]
+            refused += not held.trusted
+            scale = max(np.abs(Y).max(), np.abs(expected).max())
+            error = np.abs(Y[part] - held.residuals - expected).max() / scale
+            worst[trusted] = max(worst[trusted], np.nan_to_num(error, nan=0.0))
+    assert worst[True] <= 1e-8 < worst[False]
+
+
+@example(1e6)
+@example(1e3)
+@given(st.floats(1.0, 1e7))
+def test_small_features_that_look_like_rounding_are_not_forgotten(large):
+    """With a penalty that is smaller still they matter, so they must not be dropped in silence."""
+    rng = np.random.default_rng(3)
+    F = rng.normal(size=(20, 2)) * [large, 1e-3]
+    Y = F[:, 1:] * 1e3
+    splits = [without(part, np.arange(20)) for part in partition(rng, np.arange(20), 4)]
+    levels = [1e-9, 1e-3, 10.0]
+    found = foretell(KernelRidge(), Regression(Y, None), F, splits, levels, is_gram=False)
+    count = check(found, F, Y, splits, levels, None, False, refit_features)
+    assert count == 12 or large > 10
+
+
+def test_an_item_with_all_the_leverage_is_not_trusted():
+    F = np.array([[1e5, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
+    influence = Features(F, np.ones((4, 1))).at(1e-3)
+    alone, others = held_out(influence, [np.array([0]), np.array([1])])
+    assert 1 - 1e10 / (1e10 + 1e-3) < LOST and not alone.trusted and others.trusted
+    assert not held_out(influence, [np.array([0, 1])])[0].trusted
+
+
+def test_nothing_is_lost_on_features_that_are_all_zero():
+    splits = [Split(np.arange(3), np.array([3, 4])), Split(np.arange(2, 5), np.array([0]))]
+    Y = np.arange(5.0)
+    for intercept in (False, True):
+        found = foretell(
+            KernelRidge(intercept=intercept), Regression(Y, None), np.zeros((5, 2)), splits, [1.0],
+            is_gram=False,
+        )  # fmt: skip
+        expected = [Y[s.train].mean() if intercept else 0.0 for s in splits]
+        for scores, value in zip(found.scores[0], expected, strict=True):
+            np.testing.assert_allclose(scores, value, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [Inverse, Spectrum, Features])
+def test_no_number_from_a_penalty_that_leaves_the_matrix_singular(kind):
+    F = np.ones((6, 1))
+    influence = kind(F if kind is Features else F @ F.T, np.arange(6.0)[:, None], None, True)
+    found = influence.at(1e-30)
+    assert found is None or not found.condition <= TRUSTED[kind]
+
+
+def test_splits_that_are_not_a_plain_removal_are_left_to_refits():
+    K, Y = np.eye(6) + 1.0, np.arange(6.0)
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
+    splits = [
+        Split(np.array([0, 0, 1]), np.array([2])),  # an item that counts twice
+        Split(np.array([0, 1, 2]), np.array([2])),  # an item that is learned and held out
+        Split(np.array([0, 1, 2]), np.array([4, 5])),  # an item without weight
+        Split(np.array([0, 1, 2]), np.array([4, 3, 3])),  # one that is asked twice
+    ]
+    found = foretell(KernelRidge(), Regression(Y, weights), K, splits, [1.0, 0.0])
+    assert [scores is None for scores in found.scores[0]] == [True, True, True, False]
+    assert found.scores[1] == [None] * 4
+    expected = refit(K, Y[:, None], splits[3], 1.0, weights)
+    np.testing.assert_allclose(found.scores[0][3], expected[:, 0], atol=1e-12)
