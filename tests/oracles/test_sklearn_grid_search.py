@@ -71,21 +71,21 @@ def agree(estimator, grid, X, y, fit=None, **options):
     ours, theirs = both(estimator, grid, X, y, fit, **options)
     found, expected = ours.cv_results_, theirs.cv_results_
     assert list(found) == list(expected)
-    assert found["params"] == expected["params"]
+    assert repr(found["params"]) == repr(expected["params"])
     for key, values in expected.items():
         if key.startswith("rank") or key.startswith("param_"):
-            assert list(found[key]) == list(values), key
+            assert repr(found[key]) == repr(values), key
         elif "score" in key or "_test_" in key or "_train_" in key:
             if "time" not in key:
                 np.testing.assert_allclose(found[key], values, rtol=1e-8, atol=1e-8, err_msg=key)
     for name in ("n_splits_", "multimetric_", "best_index_", "best_params_"):
-        assert getattr(ours, name, None) == getattr(theirs, name, None)
+        assert repr(getattr(ours, name, None)) == repr(getattr(theirs, name, None)), name
     assert hasattr(ours, "best_estimator_") == hasattr(theirs, "best_estimator_")
     if hasattr(theirs, "best_score_"):
         assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-8, abs=1e-8)
     if hasattr(theirs, "best_estimator_"):
         np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-        assert ours.n_features_in_ == theirs.n_features_in_ if hasattr(X, "shape") else True
+        assert getattr(ours, "n_features_in_", 0) == getattr(theirs, "n_features_in_", 0)
     return ours
 
 
@@ -120,6 +120,8 @@ CLASSIFIERS = {
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_regressors(name, weighted):
     machine, grid = REGRESSORS[name]
+    if weighted and name == "network":
+        pytest.skip("takes no weights")
     agree(machine, grid, X, Y, {"sample_weight": WEIGHTS} if weighted else None)
 
 
@@ -219,7 +221,7 @@ REGRESSION_SCORES = {
     "quick": ("neg_root_mean_squared_error", True),
     "slow": ("neg_median_absolute_error", True),
     "list": (["r2", "neg_mean_squared_error"], "r2"),
-    "mixed list": (["r2", "max_error" and "neg_max_error"], "neg_max_error"),
+    "mixed list": (["r2", "neg_max_error"], "neg_max_error"),
     "tuple": (("r2", "explained_variance"), "r2"),
     "dict": ({"a": "r2", "b": "neg_mean_absolute_error"}, "b"),
     "dict of callables": ({"a": "r2", "b": own}, "b"),
@@ -349,7 +351,6 @@ def test_pipelines():
             "kernelridge__kernel": [Gaussian("median"), GAUSS], "kernelridge__penalty": [0.1, 1.0]}
     agree(chain, grid, X, Y)
     agree(chain, grid, X, Y, scoring=own, return_train_score=True)
-    agree(chain, grid, sparse.csr_array(X), Y) if False else None
     table = pd.DataFrame(X, columns=["a", "b", "c"])
     scaler = StandardScaler().set_output(transform="pandas")
     chain = make_pipeline(scaler, SVC(Gaussian(1.0).on("a", "b")))

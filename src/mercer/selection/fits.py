@@ -22,7 +22,7 @@ from mercer.selection.account import Account, Outcome
 from mercer.selection.scoring import Scoring
 from mercer.selection.splits import Split
 
-__all__ = ["Fits", "Scored"]
+__all__ = ["Fits", "Scored", "complain"]
 
 
 class Fits:
@@ -115,16 +115,21 @@ class Fits:
         outcome.test = outcome.train = self.error_score
         outcome.failure = f"{type(error).__name__}: {error}"
 
-    def _complain(self, failed: list[Outcome], total: int) -> None:
-        """Warn about machines that could not be fitted, or refuse if there was no other."""
-        reasons = "\n".join(dict.fromkeys(one.failure for one in failed))
-        if len(failed) == total:
-            raise SelectionError(f"all {total} fits failed:\n{reasons}")
-        warnings.warn(
-            f"{len(failed)} of {total} fits failed; their score is {self.error_score}:\n{reasons}",
-            FitFailedWarning,
-            stacklevel=4,
-        )
+
+def complain(outcomes: list[list[Outcome]], error_score: Any) -> None:
+    """Warn about machines that could not be fitted, or refuse if there was no other."""
+    every = [one for row in outcomes for one in row]
+    failed = [one for one in every if one.failure]
+    if not failed:
+        return
+    reasons = "\n".join(dict.fromkeys(one.failure for one in failed))
+    if len(failed) == len(every):
+        raise SelectionError(f"all {len(every)} fits failed:\n{reasons}")
+    warnings.warn(
+        f"{len(failed)} of {len(every)} fits failed; their score is {error_score}:\n{reasons}",
+        FitFailedWarning,
+        stacklevel=4,
+    )
 
 
 class Scored:

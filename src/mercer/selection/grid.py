@@ -125,7 +125,8 @@ class GridSearchCV(SklearnGridSearchCV):
                 train_scores=self.return_train_score, error_score=self.error_score, step=step,
             )  # fmt: skip
         results = self._results(combinations, splits, outcomes)
-        self._choose(results, scorers, refit_metric, outcomes[0][0].test)
+        found = [one.test for row in outcomes for one in row if not one.failure]
+        self._choose(results, scorers, refit_metric, found[0])
         self.account_, self.n_splits_, self.cv_results_ = account, len(splits), results
         self.scorer_ = scorers._scorers if isinstance(scorers, _MultimetricScorer) else scorers
         if self.refit:

@@ -17,6 +17,7 @@ from mercer.kernels import named
 from mercer.machines import Machine
 from mercer.selection.account import Account, Outcome
 from mercer.selection.candidates import set_apart
+from mercer.selection.fits import complain
 from mercer.selection.scoring import Scoring
 from mercer.selection.splits import Split
 from mercer.selection.study import Study
@@ -54,9 +55,12 @@ def examine(
 ) -> tuple[list[list[Outcome]], Account]:
     """Return how each machine or pipeline does on each split, and where the time went."""
     if all(is_chain(machine) for machine in machines) and not params and not scoring.own:
-        return _run_chains(machines, X, y, splits, scoring, **how)
-    study = Study(X, y, splits, scoring, params, **how)
-    return study.run(machines), study.account
+        outcomes, account = _run_chains(machines, X, y, splits, scoring, **how)
+    else:
+        study = Study(X, y, splits, scoring, params, **how)
+        outcomes, account = study.run(machines), study.account
+    complain(outcomes, how.get("error_score", np.nan))
+    return outcomes, account
 
 
 def _run_chains(

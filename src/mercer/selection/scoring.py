@@ -106,11 +106,9 @@ class Scoring:
         """Return the score or a dict of scores of a fitted machine."""
         given = {"sample_weight": weights} if self.weights and weights is not None else {}
         found = self.scorer(machine, X, y, **given) if y is not None else self.scorer(machine, X)
-        return (
-            {k: _number(v, k) for k, v in found.items()}
-            if isinstance(found, dict)
-            else (_number(found, "scoring"))
-        )
+        if isinstance(found, dict):
+            return {name: _number(value, name) for name, value in found.items()}
+        return _number(found, "scoring")
 
     def of_predictions(self, y: np.ndarray, f: np.ndarray, weights: np.ndarray | None) -> Any:
         """Return the same from predictions alone; only for quick metrics."""
@@ -142,7 +140,8 @@ def scoring_of(scoring: Any, machine: Any, params: dict[str, Any], scorers: Any 
     """
     if scorers is None:
         scorers = scoring if callable(scoring) else check_scoring(machine, scoring)
-    own = not isinstance(scorers, _BaseScorer | _MultimetricScorer | _PassthroughScorer)
+    parts = scorers._scorers.values() if isinstance(scorers, _MultimetricScorer) else [scorers]
+    own = not all(isinstance(one, _BaseScorer | _PassthroughScorer) for one in parts)
     weights = params.get("sample_weight") is not None
     if weights and hasattr(scorers, "_accept_sample_weight"):
         weights = bool(scorers._accept_sample_weight())

@@ -57,9 +57,6 @@ class Study(Fits):
         for place in sorted(alone):
             for k in range(len(self.splits)):
                 self._fit(machines[place], k, outcomes[place][k])
-        failed = [one for row in outcomes for one in row if one.failure]
-        if failed:
-            self._complain(failed, len(machines) * len(self.splits))
         return outcomes
 
     # ---- what can be shared ------------------------------------------------------------------
@@ -68,11 +65,16 @@ class Study(Fits):
         """Tell whether similarities are all that a machine needs to know of the items."""
         if not isinstance(machine, Machine) or self.scoring.own or self.y is None:
             return False
+        if not type(machine).__module__.startswith("mercer."):
+            return False  # a class of the user's own may do anything in its methods
         if set(self.parameters) - {"sample_weight"} or not machine.similarities_suffice:
             return False
         kernel = named(machine.kernel)
-        weighted = getattr(machine, "class_weight", None) is not None and kernel.unresolved()
-        return not weighted and kernel.proof().verdict != "refuted"
+        # Class weights have a say in heuristics; for probabilities these are resolved in parts.
+        told = [getattr(machine, name, None) for name in ("class_weight", "probability")]
+        if kernel.unresolved() and any(told):
+            return False
+        return kernel.proof().verdict != "refuted"
 
     def _shared(
         self,

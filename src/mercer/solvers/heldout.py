@@ -164,11 +164,11 @@ class _Whole(Influence):
         return np.diag(self.C).copy()
 
     def between(self, rows: slice) -> np.ndarray:
-        """Return the columns of C of some rows, those rows themselves left zero."""
-        B = np.empty((len(self.C), rows.stop - rows.start))
+        """Return the columns of C of some rows, without those rows themselves."""
+        size = rows.stop - rows.start
+        B = np.empty((len(self.C) - size, size))
         B[: rows.start] = self.C[rows, : rows.start].T
-        B[rows] = 0.0
-        B[rows.stop :] = self.C[rows.stop :, rows]
+        B[rows.start :] = self.C[rows.stop :, rows]
         return B
 
 
@@ -424,13 +424,13 @@ def nested(
     B = influence.between(outer)
     border = influence.border
     if border is not None:
-        B -= np.outer(border, border[outer])
+        B -= np.outer(np.delete(border, outer), border[outer])
     whole = Held(lapack.solve(L, alpha), alpha)
     lapack.solve_rows(L, B)
     half = lapack.solve_rows(L, alpha.T.copy(order="C")).T  # alpha itself is still needed
     found = []
     for rows in inner:
-        W, C = B[rows], influence.block(rows)
+        W, C = B[_beside(rows, outer)], influence.block(rows)
         least = influence.least(np.diag(C))
         if border is not None:
             lapack.add_products(C, border[rows, None].copy(), -1.0)
@@ -440,6 +440,14 @@ def nested(
         residuals = lapack.solve(C, a) if good else np.full_like(a, np.nan)
         found.append(Held(residuals, a, good))
     return whole, found
+
+
+def _beside(rows: Any, outer: slice) -> Any:
+    """Return where rows are when those of the outer fold are taken away."""
+    size = outer.stop - outer.start
+    if not isinstance(rows, slice):
+        return np.where(rows < outer.start, rows, rows - size)
+    return rows if rows.start < outer.start else slice(rows.start - size, rows.stop - size)
 
 
 def _count(rows: Any) -> int:
