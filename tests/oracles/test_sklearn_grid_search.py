@@ -1,14 +1,8 @@
 """Grid search against scikit-learn's on the same machine: the same table, the same choice."""
 
-import pickle
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
-from sklearn import model_selection, svm
-from sklearn.base import clone
+from sklearn import model_selection
 from sklearn.metrics import make_scorer, mean_pinball_loss, recall_score
 from sklearn.model_selection import (
     GroupKFold,
@@ -20,10 +14,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
     TimeSeriesSplit,
-    cross_val_score,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from mercer import (
     LPSVC,
@@ -41,53 +32,10 @@ from mercer import (
     PrototypeClassifier,
     RBFNetwork,
 )
-from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid, from_function
+from mercer.kernels import Gaussian, Linear
 from mercer.machines import ExemplarRegressor, RBFNetworkClassifier
 from mercer.selection import GridSearchCV
-
-RNG = np.random.default_rng(8)
-N = 36
-X = RNG.normal(size=(N, 3)) * [1.0, 5.0, 0.2]
-Y = np.sin(2 * X[:, 0]) + 0.2 * X[:, 1] + 0.1 * RNG.normal(size=N)
-LABELS = np.array(["no", "yes"])[(Y > 0).astype(int)]
-THREE = np.digitize(Y, [-0.5, 0.5])
-WEIGHTS = RNG.uniform(0.2, 3.0, N)
-GROUPS = np.arange(N) % 7
-FOLDS = KFold(4, shuffle=True, random_state=0)
-GAUSS = Gaussian(2.0)
-RIDGES = {"kernel__bandwidth": [0.5, 2.0], "penalty": [1e-3, 0.1, 10.0]}
-
-
-def both(estimator, grid, X, y, fit=None, **options):
-    """Return our search and theirs, fitted."""
-    fit, options = fit or {}, {"cv": FOLDS, **options}
-    ours = GridSearchCV(clone(estimator), grid, **options).fit(X, y, **fit)
-    theirs = model_selection.GridSearchCV(clone(estimator), grid, **options).fit(X, y, **fit)
-    return ours, theirs
-
-
-def agree(estimator, grid, X, y, fit=None, **options):
-    """Compare the tables of both searches, and what follows from them; return ours."""
-    ours, theirs = both(estimator, grid, X, y, fit, **options)
-    found, expected = ours.cv_results_, theirs.cv_results_
-    assert list(found) == list(expected)
-    assert repr(found["params"]) == repr(expected["params"])
-    for key, values in expected.items():
-        if key.startswith("rank") or key.startswith("param_"):
-            assert repr(found[key]) == repr(values), key
-        elif "score" in key or "_test_" in key or "_train_" in key:
-            if "time" not in key:
-                np.testing.assert_allclose(found[key], values, rtol=1e-8, atol=1e-8, err_msg=key)
-    for name in ("n_splits_", "multimetric_", "best_index_", "best_params_"):
-        assert repr(getattr(ours, name, None)) == repr(getattr(theirs, name, None)), name
-    assert hasattr(ours, "best_estimator_") == hasattr(theirs, "best_estimator_")
-    if hasattr(theirs, "best_score_"):
-        assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-8, abs=1e-8)
-    if hasattr(theirs, "best_estimator_"):
-        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-        assert getattr(ours, "n_features_in_", 0) == getattr(theirs, "n_features_in_", 0)
-    return ours
-
+from tests.oracles.searches import GAUSS, LABELS, RIDGES, THREE, WEIGHTS, N, X, Y, agree, own
 
 # ---- machines ---------------------------------------------------------------------------------
 
@@ -95,7 +43,10 @@ REGRESSORS = {
     "ridge": (KernelRidge(GAUSS), RIDGES),
     "intercept": (KernelRidge(GAUSS, intercept=True), RIDGES),
     "process": (GaussianProcess(GAUSS), RIDGES),
-    "features": (KernelRidge(Linear()), {"penalty": [1e-8, 0.1, 10.0], "intercept": [True, False]}),
+    "features": (
+        KernelRidge(Linear()),
+        {"penalty": [1e-8, 0.1, 10.0], "intercept": [True, False]},
+    ),
     "SVR": (SVR(GAUSS, tol=1e-10), {"C": [0.1, 1.0], "epsilon": [0.1, 0.5]}),
     "exemplar": (ExemplarRegressor(GAUSS), {"kernel__bandwidth": [0.5, 2.0]}),
     "network": (RBFNetwork(GAUSS), {"penalty": [0.1, 1.0]}),
@@ -116,22 +67,23 @@ CLASSIFIERS = {
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-@pytest.mark.parametrize("name", REGRESSORS)
+WEIGHTLESS = ("neighbors", "perceptron", "LPSVC", "network")  # these take no weights
+
+
+def with_and_without_weights(names):
+    return [(name, w) for name in names for w in (False, True) if not w or name not in WEIGHTLESS]
+
+
+@pytest.mark.parametrize(("name", "weighted"), with_and_without_weights(REGRESSORS))
 def test_regressors(name, weighted):
     machine, grid = REGRESSORS[name]
-    if weighted and name == "network":
-        pytest.skip("takes no weights")
     agree(machine, grid, X, Y, {"sample_weight": WEIGHTS} if weighted else None)
 
 
 @pytest.mark.parametrize("y", [LABELS, THREE], ids=["two", "three"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize(("name", "weighted"), with_and_without_weights(CLASSIFIERS))
 def test_classifiers(name, weighted, y):
     machine, grid = CLASSIFIERS[name]
-    if weighted and name in ("neighbors", "perceptron", "LPSVC", "network"):
-        pytest.skip("takes no weights")
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
     agree(machine, grid, X, y, {"sample_weight": WEIGHTS} if weighted else None, cv=folds)
 
@@ -150,6 +102,7 @@ def test_labels_along_C_are_those_of_machines_fitted_one_by_one(seed):
 
 # ---- splitters --------------------------------------------------------------------------------
 
+GROUPS = np.arange(N) % 7
 MASK = np.arange(N) % 3 == 0
 SPLITTERS = {
     "number": 3,
@@ -167,7 +120,7 @@ SPLITTERS = {
     "masks": [(~MASK, MASK), (MASK, ~MASK)],
     "negative": [(np.arange(-20, 0), np.arange(10))],
     "lists": [(list(range(20)), [25, 22, 30])],
-    "bootstrap": [(RNG.integers(0, 30, N), np.arange(30, N))],
+    "bootstrap": [(np.arange(N) ** 2 % 30, np.arange(30, N))],
     "overlap": [(np.arange(30), np.arange(25, N)), (np.arange(3, N), np.arange(8))],
 }
 
@@ -208,10 +161,6 @@ def test_groups_of_a_classifier():
 # ---- scores -----------------------------------------------------------------------------------
 
 
-def own(machine, X, y):
-    return -float(np.abs(machine.predict(X) - y).max()) + 0.001 * float(np.sum(np.asarray(X)))
-
-
 def own_several(machine, X, y):
     return {"worst": own(machine, X, y), "count": len(y)}
 
@@ -238,9 +187,7 @@ REGRESSION_SCORES = {
 @pytest.mark.parametrize("train", [False, True], ids=["", "train"])
 def test_scores_of_regressions(name, train):
     scoring, refit = REGRESSION_SCORES[name]
-    agree(
-        KernelRidge(GAUSS), RIDGES, X, Y, scoring=scoring, refit=refit, return_train_score=train
-    )
+    agree(KernelRidge(GAUSS), RIDGES, X, Y, scoring=scoring, refit=refit, return_train_score=train)
 
 
 CLASSIFICATION_SCORES = {
@@ -274,184 +221,3 @@ def test_probabilities_of_machines_with_and_without_a_heuristic():
               scoring="neg_log_loss", cv=3)  # fmt: skip
     agree(KernelLogistic(GAUSS), {"penalty": [0.1, 1.0]}, X, LABELS, scoring="neg_log_loss")
     agree(KernelDiscriminant(GAUSS), RIDGES, X, THREE, scoring="neg_log_loss", cv=3)
-
-
-# ---- kernels and items ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-@pytest.mark.parametrize("rule", ["median", "scale"])
-def test_heuristics_are_resolved_in_each_fold(rule, weighted):
-    fit = {"sample_weight": WEIGHTS} if weighted else None
-    grid = {"penalty": [0.01, 1.0], "kernel": [Gaussian(rule), Laplacian(rule)]}
-    agree(KernelRidge(), grid, X, Y, fit)
-    grid = {"penalty": [0.01, 1.0], "class_weight": [None, "balanced", {"no": 3.0, "yes": 1.0}]}
-    agree(KernelRidgeClassifier(Gaussian(rule)), grid, X, LABELS, fit)
-    grid = {"C": [0.1, 1.0], "class_weight": [None, "balanced"]}
-    agree(SVC(Gaussian(rule)), grid, X, LABELS, fit)
-
-
-def test_sums_and_products_with_names_of_their_parts():
-    kernel = Gaussian(1.0) * Polynomial(2, offset=1.0) + Linear()
-    grid = {"kernel__left__left__bandwidth": [0.5, 2.0], "kernel__left__right__degree": [1, 2],
-            "penalty": [0.1, 1.0]}  # fmt: skip
-    agree(KernelRidge(kernel), grid, X, Y)
-
-
-def test_several_grids():
-    grid = [{"kernel": [Linear()], "penalty": [0.1, 1.0]}, {"kernel": ["gaussian"]},
-            {"kernel": [Gaussian(1.0), Gaussian(3.0)], "intercept": [True]}, {}]  # fmt: skip
-    agree(KernelRidge(GAUSS), grid, X, Y)
-
-
-@pytest.mark.parametrize("machine", [KernelRidge("precomputed"), SVR("precomputed", tol=1e-10)])
-def test_similarities_that_are_given(machine):
-    grid = {"penalty": [0.1, 1.0]} if isinstance(machine, KernelRidge) else {"C": [0.1, 1.0]}
-    agree(machine, grid, GAUSS(X), Y)
-    agree(machine, grid, GAUSS(X), Y, scoring=own)
-
-
-def overlap(a, b):
-    return float(len(set(a) & set(b)))
-
-
-@pytest.mark.parametrize("machine", [KernelRidge(intercept=True), SVR(tol=1e-10)])
-def test_words(machine):
-    words = ["".join(RNG.choice(list("abcdef"), 4)) for _ in range(20)]
-    y = np.array([word.count("a") + 0.1 * len(set(word)) for word in words])
-    grid = {"kernel": [from_function(overlap)]}
-    grid |= {"penalty": [0.1, 1.0]} if isinstance(machine, KernelRidge) else {"C": [0.1, 1.0]}
-    for items in (words, np.array(words, dtype=object)):
-        agree(machine, grid, items, y, cv=3)
-
-
-def test_tables_sparse_items_and_several_targets():
-    table = pd.DataFrame(X, columns=["a", "b", "c"]).set_index(np.arange(N)[::-1])
-    kernel = Gaussian(1.0).on("a", "c") + Linear().on("b")
-    grid = {"penalty": [0.1, 1.0]}
-    found = agree(KernelRidge(kernel), grid, table, pd.Series(Y, index=table.index))
-    assert list(found.feature_names_in_) == ["a", "b", "c"]
-    thin = sparse.csr_array(X * (np.abs(X) > 0.5))
-    for kernel in (GAUSS, Linear()):
-        agree(KernelRidge(kernel), grid, thin, Y)
-        agree(KernelRidge(kernel, intercept=True), grid, X, np.column_stack([Y, X[:, 0], Y**2]))
-
-
-def test_a_kernel_that_must_be_repaired():
-    machine = KernelRidge(Sigmoid(0.5, -1.0), indefinite="clip")
-    agree(machine, {"penalty": [0.1, 1.0], "indefinite": ["clip", "flip"]}, X, Y)
-
-
-# ---- pipelines and strangers ------------------------------------------------------------------
-
-
-def test_pipelines():
-    chain = make_pipeline(StandardScaler(), FunctionTransformer(), KernelRidge(Gaussian("median")))
-    grid = {"standardscaler": ["passthrough", StandardScaler(), StandardScaler(with_mean=False)],
-            "kernelridge__kernel": [Gaussian("median"), GAUSS], "kernelridge__penalty": [0.1, 1.0]}
-    agree(chain, grid, X, Y)
-    agree(chain, grid, X, Y, scoring=own, return_train_score=True)
-    table = pd.DataFrame(X, columns=["a", "b", "c"])
-    scaler = StandardScaler().set_output(transform="pandas")
-    chain = make_pipeline(scaler, SVC(Gaussian(1.0).on("a", "b")))
-    agree(chain, {"svc__C": [0.1, 10.0]}, table, LABELS)
-    chain = make_pipeline(StandardScaler(), svm.SVC())
-    agree(chain, {"svc__C": [0.1, 10.0]}, X, LABELS)
-
-
-def test_estimators_of_others():
-    agree(svm.SVC(), {"C": [0.1, 1.0], "kernel": ["linear", "rbf"]}, X, LABELS)
-    agree(svm.SVR(kernel="precomputed"), {"C": [0.1, 1.0]}, X @ X.T, Y)
-
-
-class Halved(KernelRidge):
-    """A machine of the user's own, which answers otherwise than its parent."""
-
-    def predict(self, X):
-        return super().predict(X) / 2
-
-
-class Centered(KernelRidge):
-    """A machine of the user's own, which learns from something else than its parent."""
-
-    def fit(self, X, y, sample_weight=None):
-        self.mean_ = np.mean(np.asarray(X), axis=0)
-        return super().fit(np.asarray(X) - self.mean_, np.asarray(y) ** 2, sample_weight)
-
-    def predict(self, X):
-        return super().predict(np.asarray(X) - self.mean_)
-
-
-@pytest.mark.parametrize("kind", [Halved, Centered])
-def test_a_machine_that_overrides_ours(kind):
-    agree(kind(GAUSS), RIDGES, X, Y)
-
-
-# ---- failures ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("score", [np.nan, -7.0])
-@pytest.mark.parametrize("scoring", [None, ["r2", "neg_mean_squared_error"]])
-def test_fits_that_fail_get_the_same_score(score, scoring):
-    grid = {"penalty": [-1.0, 0.1, 1.0]}
-    options = {"error_score": score, "scoring": scoring, "refit": "r2" if scoring else True}
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        agree(KernelRidge(GAUSS), grid, X, Y, **options)
-        agree(make_pipeline(StandardScaler(), KernelRidge(GAUSS)),
-              {"kernelridge__penalty": [-1.0, 0.1]}, X, Y, **options)  # fmt: skip
-    assert any("penalty must be a finite number" in str(one.message) for one in told)
-
-
-def refuse_the_first(A):
-    if np.any(np.asarray(A) == X[0, 0]):
-        raise ValueError("there it is")
-    return A
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_fold_on_which_all_fits_fail_costs_only_that_fold():
-    chain = make_pipeline(FunctionTransformer(refuse_the_first), KernelRidge(GAUSS))
-    cv = [(np.arange(1, 20), np.arange(20, N)), (np.arange(20), np.arange(20, N))]
-    found = agree(chain, {"kernelridge__penalty": [0.1, 1.0]}, X, Y, cv=cv, refit=False)
-    assert np.isnan(found.cv_results_["split1_test_score"]).all()
-
-
-# ---- the object -------------------------------------------------------------------------------
-
-
-def test_the_search_is_an_estimator():
-    search = GridSearchCV(SVC(GAUSS), {"C": [0.1, 1.0]}, cv=3)
-    fitted = pickle.loads(pickle.dumps(clone(search).fit(X, LABELS)))
-    np.testing.assert_array_equal(fitted.predict(X), fitted.best_estimator_.predict(X))
-    np.testing.assert_array_equal(
-        fitted.decision_function(X), fitted.best_estimator_.decision_function(X)
-    )
-    assert fitted.score(X, LABELS) == fitted.best_estimator_.score(X, LABELS)
-    assert fitted.classes_.tolist() == ["no", "yes"] and fitted.refit_time_ > 0
-    assert not hasattr(search, "best_estimator_")
-    assert search.get_params()["estimator__kernel__bandwidth"] == 2.0
-
-
-def test_the_search_can_be_cross_validated_in_its_turn():
-    ours, theirs = (
-        cross_val_score(kind(KernelRidge(GAUSS), RIDGES, cv=3), X, Y, cv=FOLDS)
-        for kind in (GridSearchCV, model_selection.GridSearchCV)
-    )
-    np.testing.assert_allclose(ours, theirs, rtol=1e-8)
-
-
-def test_work_is_shared():
-    found = agree(KernelRidge(GAUSS), RIDGES, X, Y)
-    assert found.account_.counts["Gram matrices"] == 2
-    assert found.account_.counts["without a refit"] == 24
-    assert found.account_.counts["refitted"] == 0
-    heuristic = agree(KernelRidge(Gaussian("median")), {"penalty": [0.1, 1.0, 9.0]}, X, Y)
-    assert heuristic.account_.counts["Gram matrices"] == 4
-    features = agree(KernelRidge(Linear()), {"penalty": [0.1, 1.0]}, X, Y)
-    assert features.account_.counts["Gram matrices"] == 0
-    assert features.account_.counts["without a refit"] == 8
-    others = agree(KernelLogistic(GAUSS), {"penalty": [0.1, 1.0]}, X, LABELS)
-    assert others.account_.counts["Gram matrices"] == 1
-    assert others.account_.counts["refitted on parts of a Gram matrix"] == 8
-    assert "held out by" in str(found.account_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -24,28 +25,28 @@ class Duel:
     minus: tuple[tuple[int, int], ...]
     name: tuple[int, int | None]
 
-    @property
+    @cached_property
     def sides(self) -> list[tuple[float, tuple[tuple[int, int], ...]]]:
         """The z and the ranges of each side, the one whose items come first being first."""
         sides = [(1.0, self.plus), (-1.0, self.minus)]
         return sides if self.plus < self.minus else sides[::-1]
 
-    @property
+    @cached_property
     def ranges(self) -> list[tuple[int, int]]:
         """The ranges of both sides, one side after the other."""
         return [span for _, side in self.sides for span in side]
 
-    @property
+    @cached_property
     def items(self) -> np.ndarray:
         """The items of all ranges."""
         return np.concatenate([np.arange(a, b) for a, b in self.ranges])
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """How many items each side has."""
         return tuple(sum(b - a for a, b in side) for _, side in self.sides)
 
-    @property
+    @cached_property
     def signs(self) -> np.ndarray:
         """The z of the items."""
         return np.repeat([z for z, _ in self.sides], self.sizes)

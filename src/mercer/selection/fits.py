@@ -95,8 +95,13 @@ class Fits:
     def _score(self, machine: Any, X: Any, rows: np.ndarray) -> Any:
         y = None if self.y is None else _safe_indexing(self.y, rows)
         weights = None if self.weights is None else _safe_indexing(self.weights, rows)
+        return self._tried(
+            lambda: self.scoring.of_machine(machine, X, y, weights, self.error_score)
+        )
+
+    def _tried(self, score: Callable[[], Any]) -> Any:
         try:
-            return self.scoring.of_machine(machine, X, y, weights)
+            return score()
         except Exception as error:
             if self.error_score == "raise":
                 raise
@@ -154,7 +159,9 @@ class Scored:
         w = None if self.weights is None else self.weights[test]
         if study.scoring.quick is not None:
             answers = scores if self.task.classes is None else self._codes(machine, scores)
-            outcome.test = study.scoring.of_predictions(self.truth[test], answers, w)
+            outcome.test = study._tried(
+                lambda: study.scoring.of_predictions(self.truth[test], answers, w)
+            )
         else:
             told = foretold(machine, scores, self.task.classes)
             outcome.test = study._score(told, np.empty((len(test), 1)), test)
@@ -167,8 +174,9 @@ class Scored:
         if scores.ndim == 1:
             return (scores > 0).astype(int)
         if hasattr(machine, "_winners"):
-            machine.classes_ = self.task.classes
-            return machine._winners(scores)
+            copy = clone(machine)  # the user's own stays as it was
+            copy.classes_ = self.task.classes
+            return copy._winners(scores)
         return scores.argmax(axis=1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import time
 from collections.abc import Sequence
 from typing import Any, Self
@@ -112,6 +113,7 @@ class GridSearchCV(SklearnGridSearchCV):
         params = {name: value for name, value in params.items() if value is not None}
         combinations = grid_of(self.param_grid)
         machines = candidates(self.estimator, combinations)
+        self._check(X, params)
         check_name(self.scoring, self.estimator)
         splits = self._splits(X, y, groups)
         scorers, refit_metric = self._get_scorers()
@@ -132,6 +134,16 @@ class GridSearchCV(SklearnGridSearchCV):
         if self.refit:
             self._refit(X, y, params)
         return self
+
+    def _check(self, X: Any, params: dict[str, Any]) -> None:
+        """Refuse what would only be noticed after much work."""
+        if self.error_score != "raise" and not isinstance(self.error_score, numbers.Real):
+            raise SelectionError(
+                f"error_score must be a number or 'raise', found {self.error_score!r}"
+            )
+        weights, count = params.get("sample_weight"), _num_samples(X)
+        if weights is not None and np.ndim(weights) and len(weights) != count:
+            raise SelectionError(f"sample_weight has {len(weights)} entries for {count} items")
 
     def _splits(self, X: Any, y: Any, groups: Any) -> list[Split]:
         codes, classes = None, []

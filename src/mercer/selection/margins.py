@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mercer.errors import ValidityError
 from mercer.gram import Stored
 from mercer.kernels.parameters import positive
 from mercer.machines.bounds import limit_of, price
 from mercer.machines.classifier import Arranged
-from mercer.machines.margin import run
+from mercer.machines.machine import POLICIES
+from mercer.machines.margin import Program, run
 from mercer.machines.svc import SVC
 from mercer.selection.splits import Split
+from mercer.solvers.quadratic import Optimum
 from mercer.solvers.workingset import Effort
 from mercer.threads import one_blas_thread
 
@@ -33,7 +36,13 @@ DOUBT = 4.0
 
 def has_path(machine: Any) -> bool:
     """Tell whether a machine's solutions can be followed along C."""
-    return type(machine) is SVC and not machine.probability and np.isfinite(price(machine.C))
+    if type(machine) is not SVC or machine.probability or machine.indefinite not in POLICIES:
+        return False
+    try:
+        machine._check_choices()
+        return bool(np.isfinite(price(machine.C)))
+    except ValidityError:  # a fit will say it, and only that candidate fails
+        return False
 
 
 def along_C(
@@ -71,35 +80,58 @@ def along_C(
     copy.classes_ = classes
     some = copy._arrange(codes[split.train], None if weights is None else weights[split.train])
     items = split.train[some.order]
-    source = Stored(K.take(items, axis=0).take(items, axis=1))
     rows = K.take(split.test, axis=0).take(items, axis=1)
     tol = positive(machine, "tol", machine.tol)
     effort = Effort(tol, limit_of(machine.max_iter), len(items), len(items), 0)
+    path = Path(copy, some, Stored(K.take(items, axis=0).take(items, axis=1)), effort)
     found = []
     for C in prices:
-        copy.set_params(C=C)
-        table, intercept = _solved(copy, some, source, classes, effort)
+        table, intercept = path.at(C)
         scores = rows @ table + intercept
-        if hasattr(copy, "_last") and C > prices[0] and _doubtful(copy, scores, tol, len(classes)):
-            last = copy._last
-            del copy._last
-            table, intercept = _solved(copy, some, source, classes, effort)
-            copy._last = last
+        if path.warm and _doubtful(copy, scores, tol, len(classes)):
+            table, intercept = path.at(C, afresh=True)
             scores = rows @ table + intercept
         found.append(scores[:, 0] if scores.shape[1] == 1 else scores)
     return found
 
 
-def _solved(
-    machine: Any, some: Arranged, source: Stored, classes: np.ndarray, effort: Effort
-) -> tuple[np.ndarray, np.ndarray]:
-    """Solve all duels, from the last solution if there is one."""
-    programs = machine._programs(some.rounds, some.weights, len(some.order))
-    with one_blas_thread:
-        optima = run(source, programs, effort)
-    found = machine._gather(some, optima, classes)
-    machine._last = float(machine.C), [optimum.coefficients for optimum in optima]
-    return found
+class Path:
+    """The duels of a training set, solved at one price after the other."""
+
+    def __init__(self, machine: Any, some: Arranged, source: Stored, effort: Effort) -> None:
+        self.machine, self.some, self.source, self.effort = machine, some, source, effort
+        self.programs: list[Program] = []
+        self.optima: list[Optimum] = []
+        self.warm = False  # whether the last solution began with another one
+
+    def at(self, C: float, afresh: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients of all duels, and their intercepts, at a price."""
+        machine, some = self.machine.set_params(C=C), self.some
+        self.warm = bool(self.optima) and not afresh
+        if not self.warm:
+            machine.__dict__.pop("_last", None)
+        programs = machine._programs(some.rounds, some.weights, len(some.order))
+        # Where no coefficient was as high as the price, a higher one changes nothing.
+        todo = [
+            k
+            for k in range(len(programs))
+            if not self.warm or _bounded(self.programs[k], self.optima[k])
+        ]
+        optima: list[Any] = list(self.optima) if self.warm else [None] * len(programs)
+        with one_blas_thread:
+            solved = run(self.source, [programs[k] for k in todo], self.effort)
+        for k, optimum in zip(todo, solved, strict=True):
+            optima[k] = optimum
+        self.programs, self.optima = programs, optima
+        machine._last = float(C), [optimum.coefficients for optimum in self.optima]
+        return machine._gather(some, self.optima, machine.classes_)
+
+
+def _bounded(program: Program, optimum: Optimum) -> bool:
+    """Tell whether a coefficient is at the bound that the price sets, or the answer is rough."""
+    price = np.maximum(program.problem.upper, -program.problem.lower)
+    at_price = np.abs(optimum.coefficients) >= price * (1 - 1e-9)
+    return optimum.status != "solved" or bool(at_price.any())
 
 
 def _doubtful(machine: Any, scores: np.ndarray, tol: float, classes: int) -> bool:

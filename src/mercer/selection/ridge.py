@@ -8,6 +8,7 @@ the plan finds cheapest, and reads the answers as the machine would.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,7 @@ import numpy as np
 from mercer.errors import SolveError
 from mercer.machines.discriminant import KernelDiscriminant, discriminants
 from mercer.machines.ridge import Regression, Ridge
+from mercer.plans import Plan
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import (
@@ -56,8 +58,13 @@ class Foretold:
 
 def has_shortcut(machine: Any) -> bool:
     """Tell whether a machine is a ridge regression whose weights are the same in all folds."""
+    penalty = getattr(machine, "penalty", None)
+    if not isinstance(penalty, numbers.Real) or not 0 < penalty < np.inf:
+        return False  # a fit will say what is wrong with it
+    if not isinstance(getattr(machine, "follow", None), Plan | None):
+        return False
     if isinstance(machine, KernelDiscriminant):
-        return True
+        return machine.n_components in (None, 1)  # others may be too many
     repaired = getattr(machine, "indefinite", "error") != "error"
     return (
         isinstance(machine, Ridge)
@@ -360,6 +367,8 @@ class Work:
         train, classes = self.splits[k].train, self.target.shape[1]
         w = None if self.task.weights is None else self.task.weights[train]
         counts = np.bincount(self.task.codes[train], w, classes).astype(float)
+        if not counts.all():
+            return None  # a class without weight, which a fit will name
         try:
             found = discriminants(sums, counts, penalty)
         except SolveError:

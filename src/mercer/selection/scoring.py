@@ -102,11 +102,21 @@ class Scoring:
         self.weights = weights
         self.own = own
 
-    def of_machine(self, machine: Any, X: Any, y: Any, weights: Any = None) -> Any:
-        """Return the score or a dict of scores of a fitted machine."""
+    def of_machine(
+        self, machine: Any, X: Any, y: Any, weights: Any = None, instead: Any = "raise"
+    ) -> Any:
+        """Return the score or a dict of scores of a fitted machine.
+
+        Of several scores one may fail; then it is `instead`, with a warning.
+        """
         given = {"sample_weight": weights} if self.weights and weights is not None else {}
         found = self.scorer(machine, X, y, **given) if y is not None else self.scorer(machine, X)
         if isinstance(found, dict):
+            failed = [name for name, value in found.items() if isinstance(value, str)]
+            if failed and instead != "raise" and isinstance(self.scorer, _MultimetricScorer):
+                reason = found[failed[0]].strip().splitlines()[-1]
+                warnings.warn(f"scoring failed: {failed}: {reason}", UserWarning, stacklevel=2)
+                found = {**found, **dict.fromkeys(failed, instead)}
             return {name: _number(value, name) for name, value in found.items()}
         return _number(found, "scoring")
 
@@ -157,7 +167,9 @@ class Answers(Scoring):
         super().__init__(None, {}, weights=False, own=False)
         self.classes = classes
 
-    def of_machine(self, machine: Any, X: Any, y: Any, weights: Any = None) -> Any:
+    def of_machine(
+        self, machine: Any, X: Any, y: Any, weights: Any = None, instead: Any = "raise"
+    ) -> Any:
         """Return the predictions of a fitted machine."""
         found = np.asarray(machine.predict(X))
         return found if self.classes is None else np.searchsorted(self.classes, found)
@@ -246,4 +258,5 @@ def _number(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError) as error:
-        raise SelectionError(f"{name} gave {value!r}, which is not a number") from error
+        shown = value.strip().splitlines()[-1] if isinstance(value, str) and value else value
+        raise SelectionError(f"{name} gave {shown!r}, which is not a number") from error

@@ -20,10 +20,13 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from mercer.domains import GramRows, Points, admit_labels, admit_weights, weigh_classes
+from mercer.errors import MercerError
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, named
 from mercer.kernels.tiles import fill_several
 from mercer.machines import Machine
+from mercer.machines.machine import POLICIES
+from mercer.machines.scores import require_weight
 from mercer.memory import affordable
 from mercer.selection.account import Outcome
 from mercer.selection.candidates import set_apart
@@ -194,9 +197,10 @@ class Study(Fits):
         ridges = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
         for some in self._families(machines, ridges, "penalty"):
             self._foretell(machines, K, some, splits, outcomes, rest)
+        done = {*ridges}
         for some in self._families(machines, paths, "C"):
-            self._along(machines, K, some, splits, outcomes)
-        done = {*ridges, *paths}
+            if self._along(machines, K, some, splits, outcomes):
+                done.update(some)
         rest.update({place: splits for place in places if place not in done})
         by_split: dict[int, list[int]] = defaultdict(list)
         for place, missing in rest.items():
@@ -221,7 +225,7 @@ class Study(Fits):
         try:
             penalties = [float(machines[place].penalty) for place in places]
             task = machine._regression(self.y, len(source), self.weights)
-        except (TypeError, ValueError):  # a fit will say it better
+        except MercerError:  # a fit will say it better
             rest.update(dict.fromkeys(places, splits))
             return
         some = _renumbered([self.splits[k] for k in splits], splits)
@@ -240,7 +244,9 @@ class Study(Fits):
         served = len(places) * len(splits)
         missing = sum(len(rest.get(place, ())) for place in places)
         self.account.counts["without a refit"] += served - missing
-        self.account.counts["refitted because digits were lost"] += missing
+        if missing:
+            why = "that is cheaper" if found.plan.route == "refit" else "digits were lost"
+            self.account.counts[f"refitted because {why}"] += missing
 
     def _follows(self, kernel: Kernel) -> bool:
         """Tell whether support vector machines can be followed along C."""
@@ -257,11 +263,14 @@ class Study(Fits):
         places: list[int],
         splits: list[int],
         outcomes: list[list[Outcome]],
-    ) -> None:
-        """Score support vector machines along ascending C."""
+    ) -> bool:
+        """Score support vector machines along ascending C; tell whether that could be done."""
         ascending = sorted(places, key=lambda place: float(machines[place].C))
         machine, prices = machines[places[0]], [float(machines[place].C) for place in ascending]
-        task = margin_task(machine, self.y, len(K), self.weights)
+        try:
+            task = margin_task(machine, self.y, len(K), self.weights)
+        except MercerError:  # a fit will say it, and only those candidates fail
+            return False
 
         def one(k: int) -> None:
             start = time.perf_counter()
@@ -274,6 +283,8 @@ class Study(Fits):
                 weights[train] = found.weights
             labels = (task.codes, task.classes)
             try:
+                train = self.splits[k].train
+                require_weight(task.codes[train], task.classes, _rows(weights, train))
                 rows = along_C(machine, prices, K, labels, weights, self.splits[k])
             except Exception as error:
                 if self.error_score == "raise":
@@ -286,10 +297,10 @@ class Study(Fits):
             for place, scores in zip(ascending, rows, strict=True):
                 scorer.put(machines[place], k, scores, outcomes[place][k], spent)
 
-        many = len(task.classes) > 3  # enough pairs to keep all cores busy
         with self.account.of("support vector machines along C"):
-            in_threads(one, splits, threads=not many)
+            in_threads(one, splits)
         self.account.counts["along C"] += len(places) * len(splits)
+        return True
 
     def _on_part(
         self,
@@ -307,7 +318,8 @@ class Study(Fits):
         for place in places:
             machine = clone(machines[place])
             machine.kernel = named("precomputed")
-            if hasattr(machine, "indefinite") and kernel.proof().verdict == "proved":
+            policy = getattr(machine, "indefinite", None)
+            if policy in POLICIES and kernel.proof().verdict == "proved":
                 machine.indefinite = "error"  # there is nothing to repair
             points = GramRows(G, np.arange(len(G)), symmetric=True)
             self._fitted(machine, k, points, (rows, G), outcomes[place][k])
@@ -328,6 +340,10 @@ def margin_task(machine: Any, y: Any, count: int, sample_weight: Any) -> MarginT
     codes, classes = admit_labels(y, count)
     weights = admit_weights(sample_weight, count)
     return MarginTask(codes, classes, weigh_classes(machine.class_weight, codes, classes, weights))
+
+
+def _rows(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if values is None else values[rows]
 
 
 def _renumbered(splits: list[Split], places: list[int]) -> list[Split]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -61,7 +62,7 @@ class Quadratic:
     start: np.ndarray
     sizes: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def groups(self) -> list[slice]:
         """The variables of each group."""
         ends = np.cumsum([0, *(self.sizes or (len(self.target),))]).tolist()
