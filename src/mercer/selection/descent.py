@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +15,7 @@ from mercer.errors import SelectionError, SolveError, ValidityError
 from mercer.kernels import Kernel
 from mercer.kernels.slopes import Tiling
 from mercer.kernels.tiles import diagonal
+from mercer.progress import progress
 from mercer.selection.criteria import along_penalties, criterion
 from mercer.selection.logarithms import (
     AMPLITUDES,
@@ -71,6 +72,7 @@ class Descent:
     trials: list[Trial] = field(default_factory=list)
     best: Best = field(default_factory=Best)
     failure: str = ""
+    step: Callable[..., None] = lambda *_: None  # told of each evaluation
 
     def __post_init__(self) -> None:
         system = self.system
@@ -170,7 +172,11 @@ class Descent:
             ends[place] = self._descend(kernels[place])
 
         small = len(self.system.points) <= SIDE_BY_SIDE
-        with quietly(len(self.system.points)):
+        title = f"search from {len(kernels)} starts"
+        with (
+            progress(title, len(kernels) * self.max_iter) as self.step,
+            quietly(len(self.system.points)),
+        ):
             in_threads(one, range(len(kernels)), threads=small)
         for place in range(len(kernels)):
             trial, best = ends[place]
@@ -237,6 +243,7 @@ class Descent:
 
     def _at(self, place: np.ndarray, kernel: Kernel, here: Best) -> tuple[float, np.ndarray]:
         """Return the height and its slopes at a place, and remember it if it is the best."""
+        self.step(1)
         now, penalty = self.logs.write(kernel, place[:-1]), math.exp(place[-1])
         nowhere = self._height(min(here.value, self.worst)) + FAR, np.zeros_like(place)
         try:
