@@ -6,8 +6,8 @@ penalties and sets R of items to be left out, of which n_R = n − |R| are learn
 | route | work |
 |---|---|
 | inverse | m·(2n³ + Σ |R|³), a factor and its inverse for each penalty |
-| spectrum | 11n³ once, then m·Σ (2n|R|² + |R|³); for single items m·n² instead |
-| features | p²n + 9p³ once, then m·Σ min(|R|, p)²·max(|R|, p) |
+| spectrum | 11n³ once, then m·Σ (1.5n|R|² + |R|³); for single items m·n² instead |
+| features | p²n + 11p³ once, then m·Σ min(|R|, p)²·max(|R|, p) |
 | refit | m·Σ n_R³, each machine fitted by itself on its part of the Gram matrix |
 | refit spectrum | Σ 11n_R³, one decomposition of each part, for all penalties |
 

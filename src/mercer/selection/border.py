@@ -41,10 +41,12 @@ def borders(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> list[s
         if len(distinct) < 2:
             continue
         at = [_best(np.array(values, dtype=float), row, distinct) for row in means]
+        whole = all(isinstance(v, numbers.Integral) for v in values)
         for end in (distinct[0], distinct[-1]):
             count = sum(place == end for place in at)
-            if count:
-                beyond = ", ".join(f"{v:.3g}" for v in _beyond(distinct, end))
+            further = _beyond(distinct, end, whole)
+            if count and further:
+                beyond = ", ".join(f"{v:.3g}" for v in further)
                 found.append(
                     f"the best {name} is at the border of the grid, {end:.4g}, in {count} of "
                     f"{len(at)} folds; try also {beyond}"
@@ -60,14 +62,22 @@ def _best(values: np.ndarray, row: np.ndarray, distinct: np.ndarray) -> float:
     if not np.isfinite(top):
         return float("nan")
     good = best >= top - EQUAL * abs(top)
+    if good.all():
+        return float("nan")  # a plain says nothing about what lies beyond it
     inside = good[1:-1]
     return float(distinct[1:-1][inside][0]) if inside.any() else float(distinct[good][0])
 
 
-def _beyond(distinct: np.ndarray, end: float) -> list[float]:
-    """Return values beyond an end, in the steps of the grid: factors if all are positive."""
+def _beyond(distinct: np.ndarray, end: float, whole: bool) -> list[float]:
+    """Return values beyond an end, in the steps of the grid: factors if all are positive.
+
+    Whole numbers at equal distances, such as degrees, go on as they are, but not below 1.
+    """
     low = end == distinct[0]
     near = distinct[1] if low else distinct[-2]
-    if distinct[0] > 0:
-        return [float(end * (end / near) ** k) for k in range(1, FURTHER + 1)]
-    return [float(end + (end - near) * k) for k in range(1, FURTHER + 1)]
+    steps = np.arange(1, FURTHER + 1)
+    even = whole and len(set(np.diff(distinct))) == 1
+    if distinct[0] > 0 and not even:
+        return [float(v) for v in end * (end / near) ** steps]
+    found = end + (end - near) * steps
+    return [float(v) for v in found if v > 0 or distinct[0] <= 0]

@@ -29,6 +29,8 @@ def grid_of(grid: Any) -> list[dict[str, Any]]:
         raise SelectionError("the grid is empty: name at least one parameter and its values")
     for part in parts:
         for name, values in part.items():
+            if not isinstance(name, str):
+                raise SelectionError(f"parameters have names, found {name!r}")
             if isinstance(values, str) or not hasattr(values, "__len__"):
                 raise SelectionError(
                     f"the values of {name!r} must be a list, found {values!r}; write [{values!r}]"

@@ -168,7 +168,8 @@ def along_penalties(
 
 
 def known(name: str) -> str:
-    """Return the name of a criterion, refusing others."""
+    """Return the name of a criterion, refusing others; "loo" is short for "leave-one-out"."""
+    name = "leave-one-out" if name == "loo" else name
     if name not in CRITERIA:
         raise SelectionError(f"unknown criterion {name!r}{suggestion(name, CRITERIA)}")
     return name

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
@@ -30,6 +31,8 @@ from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
 from mercer.selection.splits import Split, require_classes, splits_of
 
 __all__ = ["NestedScores", "nested_cv"]
+
+ONE_SCORE = "nested_cv chooses by one score; name one in scoring"
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,8 @@ def nested_cv(
     scoring : str or callable, optional
         By default the machine's own score.
     groups : sequence, optional
-        For splitters that keep groups together, in both loops.
+        Items of one group stay together, in both loops, where a number of folds is given or a
+        splitter that looks at groups.
     sample_weight : sequence of float, optional
     verbose : int
         From 1 on a progress bar is shown in scripts too, if they run in a terminal.
@@ -158,7 +162,7 @@ def nested_cv(
     folds = _folds(machine, X, y, outer, inner, groups)
     score = scoring_of(scoring, machine, given)
     if isinstance(scoring, list | tuple | set | dict):
-        raise SelectionError("nested_cv chooses by one score; name one in scoring")
+        raise SelectionError(ONE_SCORE)
     try_out(score, machines[0], X, y, folds.inner[0], given)
     count = len(machines) * (len(folds.inner) + len(folds.outer))
     with progress(f"{len(machines)} candidates", count, verbose > 0 or None) as step:
@@ -216,6 +220,8 @@ class Work:
             outcomes = [row[len(outer) :] for row in outcomes]
         else:
             outcomes = self._run(self.machines, [replace(s, within=None) for s in inner])
+        if any(isinstance(one.test, dict) for row in outcomes for one in row):
+            raise SelectionError(ONE_SCORE)
         table = np.array([[one.test for one in row] for row in outcomes], dtype=float)
         owners = np.array([split.within for split in inner])
         return np.stack([table[:, owners == o].mean(axis=1) for o in range(len(outer))])
@@ -239,15 +245,19 @@ def _folds(machine: Any, X: Any, y: Any, outer: Any, inner: Any, groups: Any) ->
     if classifier:
         codes, found = admit_labels(y, _num_samples(X))
         classes = found.tolist()
+    outer, inner = (_grouped(cv, groups, classifier) for cv in (outer, inner))
     outside = splits_of(outer, X, y, classifier, groups, codes, classes)
     inside: list[Split] = []
     for o, split in enumerate(outside):
         train = split.train
         if inner is None:
             pairs = [(s.train, s.test) for k, s in enumerate(outside) if k != o]
-            part = [Split(np.setdiff1d(a, split.test), b, o) for a, b in pairs]
-            if any(np.isin(one.test, split.test).any() for one in part):
-                raise SelectionError("inner=None needs outer folds that do not overlap")
+            part = [Split(np.intersect1d(a, train), b, o) for a, b in pairs]
+            if not all(len(one.train) and np.isin(one.test, train).all() for one in part):
+                raise SelectionError(
+                    "inner=None needs outer folds that do not overlap and are learned from by all "
+                    "others; say how to split the training items, for example inner=5"
+                )
         else:
             some = [None if a is None else _safe_indexing(a, train) for a in (X, y, groups)]
             own = splits_of(inner, some[0], some[1], classifier, some[2])
@@ -256,6 +266,13 @@ def _folds(machine: Any, X: Any, y: Any, outer: Any, inner: Any, groups: Any) ->
             require_classes(part, codes, classes, f"outer fold {o}: inner fold")
         inside += part
     return Folds(outside, inside)
+
+
+def _grouped(cv: Any, groups: Any, classifier: bool) -> Any:
+    """Return a splitter that keeps groups together for a number of folds, if there are groups."""
+    if groups is None or not isinstance(cv, int | np.integer) or cv < 2:
+        return cv
+    return StratifiedGroupKFold(int(cv)) if classifier else GroupKFold(int(cv))
 
 
 def _told(choice: dict[str, Any]) -> str:

@@ -131,6 +131,7 @@ class RidgePath(BaseEstimator):
         'generalized cross-validation error'
         """
         check_is_fitted(self)
+        criterion = "loo" if criterion == "leave-one-out" else criterion
         known = {
             "loo": ("leave-one-out error", self.loo_error_, self.loo_se_, self.training_error_),
             "gcv": ("generalized cross-validation error", self.gcv_, None, self.training_error_),

@@ -59,7 +59,7 @@ class Foretold:
 def has_shortcut(machine: Any) -> bool:
     """Tell whether a machine is a ridge regression whose weights are the same in all folds."""
     penalty = getattr(machine, "penalty", None)
-    if not isinstance(penalty, numbers.Real) or not 0 < penalty < np.inf:
+    if not isinstance(penalty, numbers.Real) or not 0 < float(penalty) < np.inf:
         return False  # a fit will say what is wrong with it
     if not isinstance(getattr(machine, "follow", None), Plan | None):
         return False

@@ -102,6 +102,14 @@ class Scoring:
         self.weights = weights
         self.own = own
 
+    @property
+    def by_labels(self) -> bool:
+        """Whether all that counts is what `predict` gives."""
+        if self.quick is not None:
+            return True
+        scorers = getattr(self.scorer, "_scorers", {"score": self.scorer}).values()
+        return all(getattr(one, "_response_method", None) == "predict" for one in scorers)
+
     def of_machine(
         self, machine: Any, X: Any, y: Any, weights: Any = None, instead: Any = "raise"
     ) -> Any:
@@ -157,6 +165,12 @@ def scoring_of(scoring: Any, machine: Any, params: dict[str, Any], scorers: Any 
         weights = bool(scorers._accept_sample_weight())
     elif weights and own:
         weights = "sample_weight" in signature(scorers).parameters
+    if params.get("sample_weight") is not None and not weights:
+        warnings.warn(
+            f"{scoring!r} does not look at sample_weight, so that all held-out items count alike",
+            UserWarning,
+            stacklevel=3,
+        )
     return Scoring(scorers, None if own else quick_metrics(scoring, machine), weights, own)
 
 
@@ -186,6 +200,8 @@ def check_name(scoring: Any, machine: Any) -> None:
             f"{type(machine).__name__} has no score of its own; say what to score by, "
             'for example scoring="accuracy"'
         )
+    if scoring is not None and not callable(scoring) and not isinstance(scoring, Iterable):
+        raise SelectionError(f"scoring must be a name, a function or several, found {scoring!r}")
     names = scoring.values() if isinstance(scoring, dict) else scoring
     names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
     for name in names:
@@ -207,19 +223,21 @@ def try_out(
             )
         return
     few = _few(y, split.train)
-    if named_pairwise(machine):
-        return
+
+    def part(rows: np.ndarray) -> Any:
+        pairwise = named_pairwise(machine)
+        return np.asarray(X)[np.ix_(rows, few)] if pairwise else _safe_indexing(X, rows)
+
     try:
-        small = clone(machine).fit(
-            _safe_indexing(X, few), *([] if y is None else [_safe_indexing(y, few)])
-        )
+        small = clone(machine).fit(part(few), *([] if y is None else [_safe_indexing(y, few)]))
+        held = part(split.test)
     except Exception:  # the fits themselves will tell
         return
     labels = None if y is None else _safe_indexing(y, split.test)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scoring.of_machine(small, _safe_indexing(X, split.test), labels)
+            scoring.of_machine(small, held, labels)
     except SelectionError:
         raise
     except Exception as error:
@@ -241,6 +259,8 @@ def _few(y: Any, train: np.ndarray) -> np.ndarray:
         _, codes = np.unique(np.asarray(labels), return_inverse=True, axis=0)
     except TypeError:
         return train[:TRIED]
+    if np.asarray(labels).dtype.kind == "f" and codes.max(initial=0) >= TRIED:
+        return train[:TRIED]  # these are no labels
     order = np.argsort(codes.ravel(), kind="stable")
     rank = np.empty(len(order), dtype=int)
     starts = np.r_[0, np.cumsum(np.bincount(codes.ravel()))[:-1]]

@@ -51,6 +51,8 @@ def splits_of(
     [[0, 1], [2]]
     """
     count = _num_samples(X)
+    if y is not None and _num_samples(y) != count:
+        raise SelectionError(f"there are {count} items, but {_num_samples(y)} targets")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         _check_folds(int(cv), count, "cv")
     if cv is not None and isinstance(cv, bool | str | float):
@@ -59,7 +61,10 @@ def splits_of(
         )
     if isinstance(cv, Iterable) and not hasattr(cv, "split"):
         cv = list(cv)
-    splitter = check_cv(cv, y, classifier=classifier)
+    try:
+        splitter = check_cv(cv, y, classifier=classifier)
+    except ValueError as error:
+        raise SelectionError(str(error)) from error
     if groups is not None and _num_samples(groups) != count:
         raise SelectionError(f"groups has {_num_samples(groups)} entries for {count} items")
     try:
@@ -86,10 +91,10 @@ def require_classes(
         if not seen.all():
             missing = classes[int(np.argmin(seen))]
             count = int(np.sum(codes == int(np.argmin(seen))))
-            some = "1 item" if count == 1 else f"{count} items"
+            some = "there is 1 item" if count == 1 else f"there are {count} items"
             raise SelectionError(
-                f"{name} {k} has no item of the class {missing!r} to learn from; there are {some} "
-                "of it in all: use fewer or stratified folds, or leave that class out"
+                f"{name} {k} has no item of the class {missing!r} to learn from; {some} of it in "
+                "all: use fewer or stratified folds, or leave that class out"
             )
 
 
@@ -102,6 +107,7 @@ def _check_folds(folds: int, count: int, name: str) -> None:
 
 def _why(splitter: Any, count: int, groups: Any, error: Exception) -> str:
     name = type(splitter).__name__
+    name = "cv" if name.startswith("_") else name
     if groups is None and "groups" in str(error):
         return f"{name} needs groups: pass groups=..., one entry for each item"
     folds = getattr(splitter, "n_splits", None)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,11 +35,12 @@ from mercer.selection.fits import Fits, Scored
 from mercer.selection.margins import along_C, has_path
 from mercer.selection.ridge import foretell, has_shortcut
 from mercer.selection.splits import Split
-from mercer.threads import in_threads
+from mercer.threads import in_threads, one_blas_thread
 
 __all__ = ["Study"]
 
 TOGETHER = 6  # Gram matrices that are filled at once
+FEW = 500  # items up to which threads of BLAS would only wait for each other
 WORK = 4  # arrays of a Gram matrix's size that the work on it may take besides
 
 
@@ -193,7 +195,7 @@ class Study(Fits):
     ) -> None:
         """Run some machines on some splits with one Gram matrix."""
         rest: dict[int, list[int]] = {}
-        paths = [p for p in places if has_path(machines[p])] if self._follows(kernel) else []
+        paths = [p for p in places if has_path(machines[p]) and self._follows(machines[p], kernel)]
         ridges = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
         for some in self._families(machines, ridges, "penalty"):
             self._foretell(machines, K, some, splits, outcomes, rest)
@@ -230,7 +232,8 @@ class Study(Fits):
             return
         some = _renumbered([self.splits[k] for k in splits], splits)
         start = time.perf_counter()
-        with self.account.of("held-out predictions without refits"):
+        few = one_blas_thread if len(self.splits[0].train) < FEW else nullcontext()
+        with self.account.of("held-out predictions without refits"), few:
             found = foretell(machine, task, source, some, penalties, gram)
         spent = (time.perf_counter() - start) / (len(places) * len(splits))
         self.account.notes.append(f"held out by {found.plan.explain()}")
@@ -245,16 +248,15 @@ class Study(Fits):
         missing = sum(len(rest.get(place, ())) for place in places)
         self.account.counts["without a refit"] += served - missing
         if missing:
-            why = "that is cheaper" if found.plan.route == "refit" else "digits were lost"
+            why = (
+                "that is cheaper" if found.plan.route == "refit" else "the shortcut does not hold"
+            )
             self.account.counts[f"refitted because {why}"] += missing
 
-    def _follows(self, kernel: Kernel) -> bool:
-        """Tell whether support vector machines can be followed along C."""
-        return (
-            self.scoring.quick is not None
-            and not self.train_scores
-            and kernel.proof().verdict == "proved"
-        )
+    def _follows(self, machine: Any, kernel: Kernel) -> bool:
+        """Tell whether a support vector machine can be followed along C."""
+        repaired = kernel.proof().verdict != "proved" and machine.indefinite != "error"
+        return self.scoring.by_labels and not self.train_scores and not repaired
 
     def _along(
         self,

@@ -13,7 +13,7 @@ means of functions and targets:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -28,6 +28,7 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.tiles import fill, spans
 from mercer.machines.machine import number
 from mercer.memory import afford
+from mercer.progress import progress
 from mercer.selection.criteria import along_penalties, criterion
 from mercer.selection.descent import quietly
 
@@ -37,6 +38,7 @@ FEW = 20  # that many different whole numbers may still be labels
 GRID = np.logspace(-8, 5, 27)
 ROUNDING = 1e-12  # a share of a Gram matrix, or of the targets' square, that is rounding error
 NOTHING = 1e-7  # a weight, as a share of all or of the penalty, that is taken to be zero
+EXPECTED = 100  # evaluations of two descents, about
 LARGEST = 1e3  # a weight, where all begin with a sum of 1
 
 
@@ -124,6 +126,7 @@ def learn_weights(
     >>> bool(found.weights[0] > 0.95)
     True
     """
+    criterion = "leave-one-out" if criterion == "loo" else criterion
     if criterion not in ("alignment", "leave-one-out"):
         hint = suggestion(criterion, ("alignment", "leave-one-out"))
         raise SelectionError(f"unknown criterion {criterion!r}{hint}")
@@ -138,8 +141,8 @@ def learn_weights(
         value = float(v @ pull / math.sqrt(v @ moments @ v) / size)
     else:
         given = None if penalty is None else number(penalty, "penalty")
-        with quietly(len(grams.target)):
-            v, value, found = _least_error(grams, v, given)
+        with progress("descents", EXPECTED) as step, quietly(len(grams.target)):
+            v, value, found = _least_error(grams, v, given, step)
     factors = v / grams.scales
     if not normalize:
         v = factors
@@ -220,7 +223,7 @@ class Grams:
 
 
 def _least_error(
-    grams: Grams, aligned: np.ndarray, penalty: float | None
+    grams: Grams, aligned: np.ndarray, penalty: float | None, step: Callable[..., None]
 ) -> tuple[np.ndarray, float, float]:
     """Return weights, leave-one-out error and penalty, the best from two starts."""
     Y, w, m = grams.target, grams.weights, len(grams.matrices)
@@ -230,6 +233,7 @@ def _least_error(
 
     def at(place: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal best
+        step(1)
         v, now = place[:m], math.exp(place[m]) if penalty is None else penalty
         try:
             found = criterion("leave-one-out", grams.mixed(v), now, Y, w, intercept=True)
