@@ -4,15 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from mercer import KernelRidge
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, Linear
 from mercer.machines.ridge import Regression
 from mercer.selection.ridge import TRUSTED, foretell
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import LOST, Features, Inverse, Spectrum, held_out
 from tests.oracles.refits import (
+    GRAMS,
+    ROUTES,
     check,
+    draw_folds,
+    draw_gram,
+    forced,
     partition,
     penalties,
     problems,
@@ -20,6 +26,7 @@ from tests.oracles.refits import (
     refit_features,
     without,
 )
+from tests.oracles.searches import agree
 
 
 @settings(max_examples=150)
@@ -29,8 +36,9 @@ def test_what_features_foretell_is_what_a_refit_says(problem, count, orders, lev
     F = rng.normal(size=(len(Y), count)) * 10.0 ** rng.uniform(-orders / 2, orders / 2, count)
     F[:, -1] = rng.choice([F[:, 0], F[:, -1], np.ones(len(Y)), F[:, -1] * (F[:, 0] > 0)])
     machine = KernelRidge(intercept=intercept)
-    found = foretell(machine, Regression(Y, weights), F, splits, levels, is_gram=False)
-    check(found, F, Y, splits, levels, weights, intercept, refit_features)
+    for source in (F, sparse.csr_array(F)):
+        found = foretell(machine, Regression(Y, weights), source, splits, levels, is_gram=False)
+        check(found, F, Y, splits, levels, weights, intercept, refit_features)
 
 
 def hard(rng, n=16):
@@ -71,9 +79,11 @@ def test_small_features_that_look_like_rounding_are_not_forgotten(large):
     Y = F[:, 1:] * 1e3
     splits = [without(part, np.arange(20)) for part in partition(rng, np.arange(20), 4)]
     levels = [1e-9, 1e-3, 10.0]
-    found = foretell(KernelRidge(), Regression(Y, None), F, splits, levels, is_gram=False)
-    count = check(found, F, Y, splits, levels, None, False, refit_features)
-    assert count == 12 or large > 10
+    for source in (F, sparse.csr_array(F)):
+        task = Regression(Y, None)
+        found = foretell(KernelRidge(), task, source, splits, levels, is_gram=False)
+        count = check(found, F, Y, splits, levels, None, False, refit_features)
+        assert count == 12 or large > 10 or source is not F
 
 
 def test_an_item_with_all_the_leverage_is_not_trusted():
@@ -119,3 +129,31 @@ def test_splits_that_are_not_a_plain_removal_are_left_to_refits():
     assert found.scores[1] == [None] * 4
     expected = refit(K, Y[:, None], splits[3], 1.0, weights)
     np.testing.assert_allclose(found.scores[0][3], expected[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(GRAMS), penalties, st.booleans())
+def test_weights_that_are_many_orders_apart(route, seed, gram, penalty, intercept):
+    rng = np.random.default_rng(seed)
+    n = 14
+    K, Y, weights = draw_gram(rng, n, gram), rng.normal(size=(n, 2)), 10 ** rng.uniform(-6, 6, n)
+    splits = draw_folds(rng, n, "k-fold")
+    with forced(route):
+        machine = KernelRidge(intercept=intercept)
+        found = foretell(machine, Regression(Y, weights), K, splits, [penalty])
+    check(found, K, Y, splits, [penalty], weights, intercept)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(
+    ("kernel", "width"), [(Gaussian(3.0), 2.0), (Linear(), [1e6, 1e-2])], ids=["dual", "few"]
+)
+def test_a_search_fits_again_where_digits_are_lost(kernel, width, intercept):
+    rng = np.random.default_rng(1)
+    X = np.repeat(width * rng.normal(size=(16, 2)), 2, axis=0)  # each item twice
+    y = np.sin(X[:, 1]) + 0.3 * rng.normal(size=32)
+    grid = {"penalty": [1e-7, 1.0, 1e6]}
+    found = agree(KernelRidge(kernel, intercept=intercept), grid, X, y)
+    assert found.account_.counts["without a refit"] > 0
+    assert found.account_.counts["refitted because the shortcut does not hold"] > 0

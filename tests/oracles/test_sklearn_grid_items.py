@@ -13,7 +13,14 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from mercer import SVC, SVR, KernelLogistic, KernelRidge, KernelRidgeClassifier
+from mercer import (
+    SVC,
+    SVR,
+    KernelDiscriminant,
+    KernelLogistic,
+    KernelRidge,
+    KernelRidgeClassifier,
+)
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid, from_function
 from mercer.selection import GridSearchCV
 from tests.oracles.searches import FOLDS, GAUSS, LABELS, RIDGES, WEIGHTS, N, X, Y, agree, own
@@ -163,6 +170,40 @@ def test_a_fold_on_which_all_fits_fail_costs_only_that_fold():
     assert np.isnan(found.cv_results_["split1_test_score"]).all()
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "machine", [KernelDiscriminant(GAUSS), KernelRidgeClassifier(GAUSS), SVC(GAUSS)]
+)
+def test_folds_without_weight(machine):
+    """A class without weight cannot be learned; a test fold without weight has no score."""
+    y = np.where(np.arange(N) < 3, 2, np.arange(N) % 2)
+    weights = np.where((np.arange(N) == 0) | (np.arange(N) > 9), 0.0, 1.0)
+    weights[1] = 0.0
+    cv = [
+        (np.arange(1, 10), np.r_[0, 10:14]),  # no weight is tested
+        (np.arange(10), np.arange(10, N)),
+        (np.arange(N) != 5, np.arange(5, 6)),
+        (np.r_[0, 1, 3:N], np.arange(2, 3)),  # what is left of the third class has no weight
+    ]
+    grid = {"C": [0.1, 1.0]} if isinstance(machine, SVC) else {"penalty": [0.1, 1.0]}
+    found = agree(machine, grid, X, y, {"sample_weight": weights}, cv=cv, refit=False)
+    lost = [np.isnan(found.cv_results_[f"split{k}_test_score"]).all() for k in range(4)]
+    assert lost == [True, True, False, not isinstance(machine, KernelRidgeClassifier)]
+
+
+def sometimes(machine, X, y):
+    if len(y) > 8:
+        raise ValueError("too many")
+    return float(len(y))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scoring", [sometimes, {"a": "r2", "b": sometimes}], ids=["one", "two"])
+def test_a_score_that_fails_sometimes_costs_only_that_split(scoring):
+    cv = [(np.arange(20), np.arange(20, 25)), (np.arange(20), np.arange(20, 30))]
+    agree(KernelRidge(GAUSS), {"penalty": [0.1, 1.0]}, X, Y, cv=cv, scoring=scoring, refit=False)
+
+
 # ---- the object -------------------------------------------------------------------------------
 
 
@@ -197,6 +238,8 @@ def test_work_is_shared():
     features = agree(KernelRidge(Linear()), {"penalty": [0.1, 1.0]}, X, Y)
     assert features.account_.counts["Gram matrices"] == 0
     assert features.account_.counts["without a refit"] == 8
+    thin = agree(KernelRidge(Linear()), {"penalty": [0.1, 1.0]}, sparse.csr_array(X), Y)
+    assert thin.account_.counts["without a refit"] == 8
     others = agree(KernelLogistic(GAUSS), {"penalty": [0.1, 1.0]}, X, LABELS)
     assert others.account_.counts["Gram matrices"] == 1
     assert others.account_.counts["refitted on parts of a Gram matrix"] == 8

@@ -39,6 +39,7 @@ __all__ = ["Foretold", "foretell", "has_shortcut", "intercept_of"]
 
 # Condition up to which a route keeps about nine digits (tests/oracles/test_held_out.py).
 TRUSTED = {Inverse: 1e8, Spectrum: 1e7, Features: 1e7}
+STEPPED = 1e6  # ... and up to which steps do
 
 
 @dataclass
@@ -264,7 +265,11 @@ class Work:
             self.matrix, np.tile(sides, (len(usable), 1)), np.repeat(masks, count, axis=0),
             penalties, worth,
         )  # fmt: skip
-        for p in np.flatnonzero(found.solved & (np.asarray(penalties) > 0)).tolist():
+        # Errors are larger than residuals: by the root of the condition, and by how far the
+        # weights are apart.
+        norm = np.abs(self.matrix).sum(axis=1).max() * (s.max() / s.min()) ** 2
+        near = np.asarray(penalties) * STEPPED > norm
+        for p in np.flatnonzero(found.solved & near).tolist():
             for j, k in enumerate(usable):
                 rows = slice(j * count, (j + 1) * count)
                 alpha, product = found.solutions[p, rows].T, found.products[p, rows].T

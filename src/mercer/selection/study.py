@@ -164,12 +164,10 @@ class Study(Fits):
             return False
         features = features_of(kernel, points)(points)
         for places, splits in jobs:
-            rest: dict[int, list[int]] = {}
-            for some in self._families(machines, places, "penalty"):
-                if has_shortcut(machines[some[0]]) and not self.train_scores:
-                    self._foretell(machines, features, some, splits, outcomes, rest, gram=False)
-                else:
-                    rest.update(dict.fromkeys(some, splits))
+            ridges = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
+            rest = {place: splits for place in places if place not in ridges}
+            for some in self._families(machines, ridges, "penalty"):
+                self._foretell(machines, features, some, splits, outcomes, rest, gram=False)
             for place, missing in rest.items():
                 for k in missing:
                     self._fit(machines[place], k, outcomes[place][k])
@@ -226,7 +224,7 @@ class Study(Fits):
         machine = machines[places[0]]
         try:
             penalties = [float(machines[place].penalty) for place in places]
-            task = machine._regression(self.y, len(source), self.weights)
+            task = machine._regression(self.y, source.shape[0], self.weights)
         except MercerError:  # a fit will say it better
             rest.update(dict.fromkeys(places, splits))
             return

@@ -17,12 +17,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.gram.room import ROOM
+from mercer.kernels.tiles import spans
+from mercer.threads import cores, in_threads, one_blas_thread
+
 __all__ = ["Shifted", "solve_shifted"]
 
 TOLERANCE = 1e-12  # relative residual at which the recurrence stops
 ACCEPTED = 1e-11  # ... and up to which the answer, multiplied out, is trusted
-FIRST = 10  # steps, besides what two penalties are worth, until something must have come of it
+FIRST = 10  # steps, besides what one penalty is worth, before the pace is looked at
 LONGEST = 1000
+CAPACITY = 64  # steps for which there is room at once
+SHARED = 256  # columns of a product that are worth a thread
 PACE = 8  # steps over which the pace of convergence is measured
 
 
@@ -78,13 +84,15 @@ def solve_shifted(
     R = sides * masks
     lengths = np.sqrt(np.einsum("ij,ij->i", R, R))
     space = Space(M, R / np.where(lengths > 0, lengths, 1.0)[:, None], masks, shifts)
-    grace = FIRST + 2 * min(worth, LONGEST)
-    while space.step() and not space.done.all():
-        if len(space.errors) >= grace and not space.steps_left() <= worth:
-            break
-    solved = np.flatnonzero(space.done)
-    X = space.solutions(solved, lengths)
-    P = (X.reshape(-1, len(M)) @ M).reshape(X.shape)
+    grace = FIRST + min(worth, LONGEST)
+    with one_blas_thread:
+        while space.step() and not space.done.all():
+            if len(space.errors) >= grace and not space.steps_left() <= worth:
+                break
+        solved = np.flatnonzero(space.done)
+        X = space.solutions(solved, lengths)
+        flat = X.reshape(-1, len(M))
+        P = _product(flat, M, np.empty_like(flat)).reshape(X.shape)
     rest = R - masks * P - shifts[solved, None, None] * X
     off = np.sqrt(np.einsum("pcn,pcn->pc", rest, rest)) / np.where(lengths > 0, lengths, 1.0)
     good = (off <= ACCEPTED).all(axis=1)
@@ -96,6 +104,20 @@ def solve_shifted(
     return Shifted(done, solutions, products, len(space.errors))
 
 
+def _product(rows: np.ndarray, M: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Return rows @ M in `found`, a part of the columns on each core.
+
+    BLAS could do that too, but its threads go on waiting for work for a while afterwards, and take
+    the cores from whoever comes next.
+    """
+
+    def part(columns: slice) -> None:
+        np.matmul(rows, M[:, columns], out=found[:, columns])
+
+    in_threads(part, spans(len(M), max(-(-len(M) // cores()), SHARED)))
+    return found
+
+
 class Space:
     """The Krylov space of several columns, and how far each penalty is solved in it."""
 
@@ -103,8 +125,9 @@ class Space:
         self, M: np.ndarray, first: np.ndarray, masks: np.ndarray, shifts: np.ndarray
     ) -> None:
         self.M, self.masks, self.shifts = M, masks, shifts
-        self.basis = [first]
-        self.diagonal: list[np.ndarray] = []
+        self.basis = ROOM.take((CAPACITY, *first.shape), np.float64)
+        self.basis[0] = first
+        self.work = np.empty_like(first)
         self.beside: list[np.ndarray] = []
         self.pivots: list[np.ndarray] = []  # of LDLᵀ of T + λI, for each column and λ
         self.tail = np.ones((len(first), len(shifts)))  # last entry of the solution
@@ -120,10 +143,12 @@ class Space:
 
     def step(self) -> bool:
         """Go one step on; return whether there is a next one."""
-        q = self.basis[-1]
-        w = (q @ self.M) * self.masks
+        k = len(self.pivots)
+        q = self.basis[k]
+        w = _product(q, self.M, self.work)
+        w *= self.masks
         if self.beside:
-            w -= self.beside[-1][:, None] * self.basis[-2]
+            w -= self.beside[-1][:, None] * self.basis[k - 1]
         a = np.einsum("ij,ij->i", q, w)
         w -= a[:, None] * q
         b = np.sqrt(np.einsum("ij,ij->i", w, w))
@@ -131,21 +156,23 @@ class Space:
         if self.beside:
             before = self.beside[-1][:, None]
             pivot = pivot - before**2 / self.pivots[-1]
-            self.tail = self.tail * (-before / pivot)
+            with np.errstate(divide="ignore", invalid="ignore"):  # no pivot, no next step
+                self.tail = self.tail * (-before / pivot)
         else:
             self.tail = self.tail / pivot
-        self.diagonal.append(a)
         self.pivots.append(pivot)
         self.errors.append((np.abs(self.tail) * b[:, None]).max(axis=0))
         self.done |= self.errors[-1] <= TOLERANCE
         if not (pivot > 0).all() or not b.any():
             return False  # not positive definite, or nothing is left to find
         self.beside.append(b)
-        self.basis.append(w / np.where(b > 0, b, 1.0)[:, None])
+        if k + 1 == len(self.basis):
+            self.basis = np.concatenate([self.basis, np.empty_like(self.basis)])
+        np.divide(w, np.where(b > 0, b, 1.0)[:, None], out=self.basis[k + 1])
         return True
 
     def solutions(self, which: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return x for some penalties, of shape (penalties, columns, n)."""
+        """Return x for some penalties, of shape (penalties, columns, n); no step may follow."""
         m = len(self.pivots)
         d = np.stack(self.pivots)[:, :, which]
         t = np.empty_like(d)
@@ -155,6 +182,8 @@ class Space:
         t[m - 1] /= d[m - 1]
         for j in range(m - 2, -1, -1):
             t[j] = t[j] / d[j] - self.beside[j][:, None] / d[j] * t[j + 1]
-        Q = np.stack(self.basis[:m])
-        columns = [t[:, c].T @ Q[:, c] for c in range(len(lengths))]
-        return np.stack(columns, axis=1)
+        X = np.empty((len(which), *self.work.shape))
+        for c in range(len(lengths)):
+            np.matmul(t[:, c].T, self.basis[:m, c], out=X[:, c])
+        ROOM.give(self.basis)
+        return X

@@ -170,7 +170,7 @@ def test_standard_error():
     ("machine", "items", "y", "weights", "error", "words"),
     [
         (KernelRidge(GAUSS), X[:1], Y[:1], None, SelectionError, "LeaveOneOut"),
-        (KernelRidge(GAUSS), X, Y[:-1], None, SelectionError, "inconsistent numbers"),
+        (KernelRidge(GAUSS), X, Y[:-1], None, SelectionError, "24 items, but 23 targets"),
         (KernelRidge(GAUSS), X, Y, WEIGHTS[:-1], DomainError, "sample_weight has 23"),
         (KernelRidge(GAUSS, -1.0), X, Y, None, ValidityError, "penalty must be"),
         (SVC(GAUSS), X, ["a"] + ["b"] * (N - 1), None, SelectionError, "no item of the class 'a'"),

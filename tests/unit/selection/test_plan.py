@@ -1,0 +1,156 @@
+"""The plan of held-out predictions: the cheapest route is taken, and costs grow as written."""
+
+import time
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mercer import KernelRidge
+from mercer.kernels import Gaussian
+from mercer.machines.ridge import Regression
+from mercer.plans.heldout import HeldOutPlan, plan_held_out
+from mercer.selection import ridge
+from mercer.selection.ridge import foretell
+from mercer.selection.splits import Split
+
+sizes = st.lists(st.integers(1, 200), min_size=1, max_size=30)
+
+
+@given(st.integers(201, 5000), sizes, st.integers(1, 100), st.integers(0, 50))
+def test_the_route_is_the_cheapest(n, removals, penalties, columns):
+    plan = plan_held_out(n, removals, penalties, columns=columns)
+    assert set(plan.costs) == {"inverse", "spectrum", "refit", "refit spectrum"}
+    assert plan.costs[plan.route] == min(plan.costs.values())
+    assert plan.explain().startswith(f"{plan.route}, because it takes")
+    assert all(name in plan.explain() for name in plan.costs)
+    assert plan.steps >= 0 and (columns or not plan.steps)
+
+
+@given(st.integers(201, 5000), sizes, st.integers(1, 50))
+def test_more_work_never_costs_less(n, removals, penalties):
+    here = plan_held_out(n, removals, penalties).costs
+    for other in (
+        plan_held_out(n + 100, removals, penalties),
+        plan_held_out(n, [*removals, removals[0]], penalties),
+        plan_held_out(n, removals, penalties + 1),
+    ):
+        assert all(other.costs[route] >= cost for route, cost in here.items())
+
+
+def growth(route, what, low, high):
+    """Return the power with which the cost of a route grows."""
+    costs = [plan_held_out(**what(value)).costs[route] for value in (low, high)]
+    return np.log(costs[1] / costs[0]) / np.log(high / low)
+
+
+def folds_of(n):
+    return {"order": n, "removals": [n // 10] * 10, "penalties": 20}
+
+
+@pytest.mark.parametrize("route", ["inverse", "spectrum", "refit", "refit spectrum"])
+def test_costs_grow_with_the_cube_of_the_items(route):
+    assert growth(route, folds_of, 10_000, 20_000) == pytest.approx(3, abs=0.05)
+
+
+def test_costs_of_more_penalties():
+    def many(m):
+        return {"order": 5000, "removals": [1] * 5000, "penalties": m}
+
+    assert growth("inverse", many, 10, 1000) == pytest.approx(1)
+    assert growth("refit", many, 10, 1000) == pytest.approx(1)
+    assert growth("spectrum", many, 1, 100) < 0.1  # n² for each, after n³ for all
+    assert growth("refit spectrum", many, 1, 100) < 0.1
+
+
+def test_costs_of_leaving_one_out():
+    def single(n):
+        return {"order": n, "removals": [1] * n, "penalties": 5}
+
+    for route, power in {"inverse": 3, "spectrum": 3, "refit": 4, "refit spectrum": 4}.items():
+        assert growth(route, single, 10_000, 20_000) == pytest.approx(power, abs=0.1)
+
+
+def test_costs_of_nested_folds():
+    n, outer, inner = 1000, 5, 5
+    folds = [(n // outer, [n // outer] * inner)] * outer
+    removals = [n // outer] * (outer + outer * inner)
+    plan = plan_held_out(n, removals, 10, nested=folds)
+    assert set(plan.costs) == {"inverse", "refit"} and plan.route == "inverse"
+    expected = 10 * (2 * n**3 + outer * (200**2 * n + inner * (200**2 * 400 + 3e5)))
+    assert plan.costs["inverse"] == pytest.approx(expected)
+
+
+def test_costs_of_features():
+    plan = plan_held_out(10_000, [100] * 100, 20, features=50)
+    assert plan.route == "features" and set(plan.costs) == {"features"}
+    assert plan.costs["features"] < plan_held_out(10_000, [100] * 100, 20).costs["spectrum"] / 100
+
+
+@pytest.mark.parametrize(
+    ("n", "removals", "penalties", "route"),
+    [
+        (1000, [1] * 1000, 20, "spectrum"),
+        (2000, [200] * 10, 1, "inverse"),
+        (2000, [200] * 10, 20, "spectrum"),
+        (1000, [900], 20, "refit spectrum"),
+        (3000, [2800], 1, "refit"),
+    ],
+)
+def test_clear_cases(n, removals, penalties, route):
+    assert plan_held_out(n, removals, penalties).route == route
+
+
+# ---- the clock --------------------------------------------------------------------------------
+
+
+@contextmanager
+def forced(route):
+    plan = HeldOutPlan(route, {route: 1.0})
+    with patch.object(ridge, "plan_held_out", lambda *_, **__: plan):
+        yield
+
+
+def seconds(route, K, Y, splits, penalties):
+    """Return the best of three times; a refit is a machine on its part of the Gram matrix."""
+    best = np.inf
+    for _ in range(3):
+        start = time.perf_counter()
+        if route == "refit":
+            for penalty in penalties:
+                for split in splits:
+                    G = K.take(split.train, axis=0).take(split.train, axis=1)
+                    machine = KernelRidge("precomputed", penalty).fit(G, Y[split.train])
+                    machine.predict(K.take(split.test, axis=0).take(split.train, axis=1))
+        else:
+            with forced(route):
+                found = foretell(KernelRidge(), Regression(Y, None), K, splits, penalties)
+            assert all(one is not None for row in found.scores for one in row)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("n", "count", "size", "penalties", "other"),
+    [
+        (400, 20, 1, 40, "inverse"),
+        (120, 120, 1, 4, "refit"),
+        (150, 150, 1, 4, "refit spectrum"),
+        (300, 10, 30, 12, "refit"),
+        (300, 1, 280, 12, "inverse"),
+    ],
+    ids=["single items", "not refitted", "not decomposed again", "ten folds", "few learned"],
+)
+def test_what_is_cheap_by_far_is_fast(n, count, size, penalties, other):
+    """Where the plan sees a factor of four, the clock sees that it is faster."""
+    rng = np.random.default_rng(0)
+    K, Y = Gaussian(1.0)(rng.normal(size=(n, 3))), rng.normal(size=n)
+    parts = np.arange(count * size).reshape(count, size)
+    splits = [Split(np.setdiff1d(np.arange(n), part), part) for part in parts]
+    levels = np.logspace(-2, 1, penalties).tolist()
+    plan = plan_held_out(n, [size] * count, penalties)
+    assert plan.costs[other] >= 4 * plan.costs[plan.route]
+    assert seconds(plan.route, K, Y, splits, levels) < seconds(other, K, Y, splits, levels)

@@ -1,0 +1,159 @@
+"""LAPACK without the interpreter's lock says what SciPy's says, on rows of any stride."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
+
+from mercer.solvers import lapack
+
+sizes = st.integers(1, 12)
+seeds = st.integers(0, 2**16)
+
+
+def definite(rng, n):
+    A = rng.normal(size=(n, n))
+    return A @ A.T + n * np.eye(n)
+
+
+def spread(A, gap=3):
+    """Return the same matrix with room between its rows."""
+    room = np.full((len(A), A.shape[1] + gap), np.nan)
+    room[:, : A.shape[1]] = A
+    return room[:, : A.shape[1]]
+
+
+LAYOUTS = {
+    "plain": np.array,
+    "spread": spread,
+    "every other row": lambda A: np.repeat(A, 2, axis=0)[::2],
+    "inside": lambda A: np.pad(A, 2, constant_values=7.0)[2:-2, 2:-2],
+}
+each_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+
+
+@each_layout
+@given(sizes, seeds)
+def test_factor(layout, n, seed):
+    M = definite(np.random.default_rng(seed), n)
+    L = layout(M)
+    assert lapack.factor(L) is True
+    np.testing.assert_allclose(np.tril(L), linalg.cholesky(M, lower=True), rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(np.triu(L, 1), np.triu(M, 1))  # not written
+
+
+@given(sizes, seeds)
+def test_only_the_lower_triangle_is_read(n, seed):
+    M = definite(np.random.default_rng(seed), n)
+    spoiled = np.tril(M) + np.triu(np.full((n, n), np.nan), 1)
+    assert lapack.factor(spoiled)
+    np.testing.assert_allclose(np.tril(spoiled), linalg.cholesky(M, lower=True), rtol=1e-10)
+    R = np.ones((n, 2))
+    np.testing.assert_allclose(lapack.solve(spoiled, R), linalg.solve(M, R), rtol=1e-8)
+    np.testing.assert_allclose(np.tril(lapack.invert(spoiled)), np.tril(linalg.inv(M)), atol=1e-9)
+
+
+@pytest.mark.parametrize("place", [0, 2, 4])
+@each_layout
+def test_what_is_not_positive_definite_has_no_factor(layout, place):
+    M = np.eye(5)
+    for value in (0.0, -1.0):
+        M[place, place] = value
+        assert lapack.factor(layout(M)) is False
+    assert not lapack.factor(layout(np.ones((3, 3)) - 1e-3 * np.eye(3)))
+
+
+@each_layout
+@given(sizes, st.integers(1, 4), seeds)
+def test_solve(layout, n, columns, seed):
+    rng = np.random.default_rng(seed)
+    M, R = definite(rng, n), rng.normal(size=(n, columns))
+    L = layout(np.linalg.cholesky(M))
+    sides = [R, R[:, 0], np.asfortranarray(R), np.column_stack([R, R])[:, ::2], R[::-1][::-1]]
+    for side in sides:
+        before = side.copy()
+        found = lapack.solve(L, side)
+        np.testing.assert_allclose(found, linalg.solve(M, side), rtol=1e-8, atol=1e-10)
+        assert found.shape == side.shape
+        np.testing.assert_array_equal(side, before)
+
+
+@each_layout
+@given(sizes, st.integers(1, 6), seeds)
+def test_solve_rows(layout, n, count, seed):
+    rng = np.random.default_rng(seed)
+    L = np.linalg.cholesky(definite(rng, n))
+    rows = rng.normal(size=(count, n))
+    expected = linalg.solve_triangular(L, rows.T, lower=True).T
+    B = layout(rows)
+    assert lapack.solve_rows(layout(L), B) is B
+    np.testing.assert_allclose(B, expected, rtol=1e-8, atol=1e-10)
+
+
+@given(sizes, seeds)
+def test_a_single_row_may_have_any_stride(n, seed):
+    """NumPy calls a column, transposed, contiguous, but its rows are one number apart."""
+    rng = np.random.default_rng(seed)
+    L = np.linalg.cholesky(definite(rng, n))
+    column = rng.normal(size=(n, 1))
+    expected = linalg.solve_triangular(L, column, lower=True)
+    for row in (column.copy().T, rng.normal(size=(3, n))[1:2]):
+        row[:] = column.T
+        np.testing.assert_allclose(lapack.solve_rows(L, row), expected.T, rtol=1e-8, atol=1e-10)
+
+
+@each_layout
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@given(sizes, st.integers(0, 5), seeds)
+def test_add_products(layout, sign, n, columns, seed):
+    rng = np.random.default_rng(seed)
+    A, C = rng.normal(size=(n, columns)), rng.normal(size=(n, n))
+    found = layout(C)
+    assert lapack.add_products(found, layout(A), sign) is found
+    np.testing.assert_allclose(np.tril(found), np.tril(C + sign * A @ A.T), atol=1e-12)
+    np.testing.assert_array_equal(np.triu(found, 1), np.triu(C, 1))
+
+
+@each_layout
+@given(sizes, seeds)
+def test_condition(layout, n, seed):
+    """An estimate from below, seldom by more than a factor of three."""
+    M = definite(np.random.default_rng(seed), n)
+    norm = np.abs(M).sum(axis=1).max()
+    exact = norm * np.abs(linalg.inv(M)).sum(axis=1).max()
+    found = lapack.condition(layout(np.linalg.cholesky(M)), norm)
+    assert exact / 3 <= found <= exact * (1 + 1e-8)
+
+
+def test_a_matrix_of_one_number():
+    M = np.array([[4.0]])
+    assert lapack.factor(M) and M[0, 0] == 2.0
+    assert lapack.condition(M, 4.0) == pytest.approx(1.0)
+    assert lapack.solve(M, np.array([8.0])).tolist() == [2.0]
+    assert lapack.solve_rows(M, np.array([[6.0], [8.0]])).tolist() == [[3.0], [4.0]]
+    assert lapack.invert(M)[0, 0] == 0.25
+    assert not lapack.factor(np.array([[-4.0]]))
+
+
+@pytest.mark.parametrize("wrong", [np.eye(3, dtype=np.float32), np.arange(9.0).reshape(3, 3).T])
+def test_other_arrays_are_refused(wrong):
+    with pytest.raises(AssertionError):
+        lapack.factor(wrong)
+
+
+def test_threads_do_not_disturb_each_other():
+    rng = np.random.default_rng(0)
+    matrices = [definite(rng, n) for n in rng.integers(20, 60, 24)]
+
+    def inverse(M):
+        L = M.copy()
+        assert lapack.factor(L)
+        return np.tril(lapack.invert(L))
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(inverse, matrices))
+    for M, C in zip(matrices, found, strict=True):
+        np.testing.assert_allclose(C, np.tril(linalg.inv(M)), atol=1e-10)
