@@ -13,7 +13,8 @@ from mercer import GaussianProcess, KernelDiscriminant, KernelRidge, KernelRidge
 from mercer.machines.ridge import Regression
 from mercer.selection.ridge import foretell
 from mercer.selection.splits import Split
-from mercer.solvers.heldout import Features, Inverse, Spectrum, held_out, nested
+from mercer.solvers.heldout import held_out, nested
+from mercer.solvers.influence import Features, Inverse, Spectrum
 from tests.oracles.refits import (
     FOLDS,
     GRAMS,

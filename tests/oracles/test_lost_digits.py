@@ -11,7 +11,8 @@ from mercer.kernels import Gaussian, Linear
 from mercer.machines.ridge import Regression
 from mercer.selection.ridge import TRUSTED, foretell
 from mercer.selection.splits import Split
-from mercer.solvers.heldout import LOST, Features, Inverse, Spectrum, held_out
+from mercer.solvers.heldout import held_out
+from mercer.solvers.influence import LOST, Features, Inverse, Spectrum
 from tests.oracles.refits import (
     GRAMS,
     ROUTES,

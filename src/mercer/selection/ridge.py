@@ -22,16 +22,8 @@ from mercer.machines.ridge import Regression, Ridge
 from mercer.plans import Plan
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.selection.splits import Split
-from mercer.solvers.heldout import (
-    Features,
-    Held,
-    Influence,
-    Inverse,
-    Spectrum,
-    System,
-    held_out,
-    nested,
-)
+from mercer.solvers.heldout import Held, held_out, nested
+from mercer.solvers.influence import Features, Influence, Inverse, Spectrum, System
 from mercer.solvers.krylov import solve_shifted
 from mercer.threads import in_threads
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from mercer.domains import GramRows, Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import MercerError
@@ -27,8 +28,10 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.tiles import fill_several
 from mercer.machines import Machine
 from mercer.machines.machine import POLICIES
+from mercer.machines.margin import Margin
 from mercer.machines.scores import require_weight
 from mercer.memory import affordable
+from mercer.plans.margins import SMALL
 from mercer.selection.account import Outcome
 from mercer.selection.candidates import set_apart
 from mercer.selection.fits import Fits, Scored
@@ -74,6 +77,8 @@ class Study(Fits):
             return False  # a class of the user's own may do anything in its methods
         if set(self.parameters) - {"sample_weight"} or not machine.similarities_suffice:
             return False
+        if isinstance(machine, Margin) and _num_samples(self.X) > SMALL:
+            return False  # for many items they have faster ways than a whole Gram matrix
         kernel = named(machine.kernel)
         # Class weights have a say in heuristics; for probabilities these are resolved in parts.
         told = [getattr(machine, name, None) for name in ("class_weight", "probability")]

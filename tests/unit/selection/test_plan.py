@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer import KernelRidge
+from mercer import SVC, KernelRidge
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
+from mercer.plans.margins import SMALL
 from mercer.selection import ridge
 from mercer.selection.ridge import foretell
+from mercer.selection.scoring import Answers
 from mercer.selection.splits import Split
+from mercer.selection.study import Study
 
 sizes = st.lists(st.integers(1, 200), min_size=1, max_size=30)
 
@@ -154,3 +157,11 @@ def test_what_is_cheap_by_far_is_fast(n, count, size, penalties, other):
     plan = plan_held_out(n, [size] * count, penalties)
     assert plan.costs[other] >= 4 * plan.costs[plan.route]
     assert seconds(plan.route, K, Y, splits, levels) < seconds(other, K, Y, splits, levels)
+
+
+@pytest.mark.parametrize(("count", "shared"), [(SMALL, True), (SMALL + 1, False)])
+def test_many_items_of_a_support_vector_machine_share_no_gram_matrix(count, shared):
+    """It has faster ways then, as its own plan says."""
+    study = Study(np.zeros((count, 2)), np.zeros(count), [], Answers(None))
+    assert study._shares(SVC()) == shared
+    assert study._shares(KernelRidge())

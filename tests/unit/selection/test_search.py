@@ -277,7 +277,7 @@ def test_one_item_is_too_few():
         (SVC(), {}, "SVC has no criterion.*KernelRidge.*GridSearchCV"),
         (make_pipeline(StandardScaler(), KernelRidge()), {}, "Pipeline has no criterion"),
         (KernelRidge, {}, "write KernelRidge"),
-        (KernelRidge(), {"criterion": "lou"}, "unknown criterion 'loo'"),
+        (KernelRidge(), {"criterion": "lou"}, "unknown criterion 'lou'"),
         (KernelRidge(), {"starts": 0}, "starts must be a whole number"),
         (KernelRidge(), {"max_iter": 2.5}, "max_iter must be a whole number"),
         (KernelRidge("linear"), {"per_dimension": True}, "no part of Linear"),

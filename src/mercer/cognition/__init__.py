@@ -1,0 +1,1 @@
+"""Cognition: models of how people categorize, on the same kernels as everything else."""
