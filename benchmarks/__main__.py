@@ -20,6 +20,7 @@ TASKS = {
     "svm": ("benchmarks.svm", "support vector machines: fit, predict, memory, time against n"),
     "usps": ("benchmarks.usps", "test errors on handwritten digits, beside the lecture's"),
     "selection": ("benchmarks.selection", "grid search, leave-one-out, nested folds"),
+    "cognition": ("benchmarks.cognition", "simulated subjects, maximum likelihood of the GCM"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 

@@ -40,7 +40,7 @@ def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool =
         try:
             for _ in _pool(os.getpid(), cores()).map(one, jobs):
                 pass
-        except BaseException:  # also when the user interrupts: nobody waits for the other jobs
+        except BaseException:  # also when the user interrupts
             stop.set()
             raise
 
@@ -68,32 +68,55 @@ class OneBlasThread:
     """Keep BLAS to one thread while anyone is inside; the last one out gives them back.
 
     The number of BLAS threads belongs to the process, so callers on several threads must share it.
+    OpenBLAS obeys only the thread that was the first to set it, while that one lives. So there is
+    a thread whose only work that is. Where somebody else has been first, the caller tries; what
+    even then cannot be given back is given back by the next one who can.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._limit: Any = None
+        self._before: list[int] = []
+        self._owed = False
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limit = _blas().limit(limits=1, user_api="blas")
-                self._limit.__enter__()
+                if not self._owed:
+                    self._before = [library.num_threads for library in _blas()]
+                self._change([1] * len(self._before))
             self._inside += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limit.__exit__(*error)
+                self._owed = not self._change(self._before)
+
+    def _change(self, counts: list[int]) -> bool:
+        """Set the number of threads of each library; return whether that has worked."""
+        return _switch(os.getpid()).submit(_set, counts).result() or _set(counts)
+
+
+def _set(counts: list[int]) -> bool:
+    for library, count in zip(_blas(), counts, strict=True):
+        if library.num_threads != count:
+            library.set_num_threads(count)
+    return [library.num_threads for library in _blas()] == counts
 
 
 @cache
-def _blas() -> Any:
+def _switch(process: int) -> ThreadPoolExecutor:
+    """Return the thread that changes the number of BLAS threads."""
+    return ThreadPoolExecutor(1, thread_name_prefix="mercer-blas")
+
+
+@cache
+def _blas() -> list[Any]:
+    """Return the BLAS libraries of this process."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 one_blas_thread = OneBlasThread()

@@ -1,5 +1,6 @@
 """Plots of your own data and machines; each function takes and returns matplotlib axes."""
 
+from mercer.plots.cognition import plot_gradient, plot_learning, plot_map, plot_observed
 from mercer.plots.decision import plot_decision, plot_points
 from mercer.plots.function import plot_function
 from mercer.plots.gram import plot_gram
@@ -15,7 +16,11 @@ __all__ = [
     "plot_decision",
     "plot_decision_image",
     "plot_function",
+    "plot_gradient",
     "plot_gram",
+    "plot_learning",
+    "plot_map",
+    "plot_observed",
     "plot_path",
     "plot_points",
     "plot_spectrum",

@@ -38,6 +38,7 @@ def borders(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> list[s
         if not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in values):
             continue
         distinct = np.unique(np.array(values, dtype=float))
+        distinct = distinct[np.isfinite(distinct)]
         if len(distinct) < 2:
             continue
         at = [_best(np.array(values, dtype=float), row, distinct) for row in means]
@@ -80,4 +81,4 @@ def _beyond(distinct: np.ndarray, end: float, whole: bool) -> list[float]:
     if distinct[0] > 0 and not even:
         return [float(v) for v in end * (end / near) ** steps]
     found = end + (end - near) * steps
-    return [float(v) for v in found if v > 0 or distinct[0] <= 0]
+    return [float(v) for v in found if v > 0 or distinct[0] < 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 
 from mercer.errors import SelectionError, ValidityError, suggestion
@@ -90,7 +90,11 @@ def set_apart(machine: Any, *names: str) -> Hashable:
 
 def _key(value: Any) -> Hashable:
     if isinstance(value, dict):
-        return tuple(sorted(((str(k), _key(v)) for k, v in value.items())))
+        return tuple(sorted((str(k), _key(v)) for k, v in value.items()))
+    if isinstance(value, list | tuple):
+        return tuple(_key(v) for v in value)
+    if isinstance(value, BaseEstimator):  # clones are never the same object
+        return set_apart(value)
     try:
         hash(value)
     except TypeError:

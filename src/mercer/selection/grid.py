@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
 from sklearn.utils.validation import _num_samples
 
-from mercer.domains import admit_labels
+from mercer.domains import admit_labels, admit_target
 from mercer.errors import SelectionError
+from mercer.machines import Machine
 from mercer.progress import progress
 from mercer.selection.account import Outcome
 from mercer.selection.candidates import candidates, grid_of
@@ -118,7 +119,7 @@ class GridSearchCV(SklearnGridSearchCV):
         splits = self._splits(X, y, groups)
         scorers, refit_metric = self._get_scorers()
         scoring = scoring_of(self.scoring, machines[0], params, scorers)
-        try_out(scoring, machines[0], X, y, splits[0], params)
+        try_out(scoring, machines[0], X, y, splits)
 
         title = f"{len(machines)} candidates x {len(splits)} splits"
         with progress(title, len(machines) * len(splits), self.verbose > 0 or None) as step:
@@ -147,6 +148,9 @@ class GridSearchCV(SklearnGridSearchCV):
 
     def _splits(self, X: Any, y: Any, groups: Any) -> list[Split]:
         codes, classes = None, []
+        machine = getattr(self.estimator, "_final_estimator", self.estimator)
+        if is_regressor(machine) and isinstance(machine, Machine) and y is not None:
+            admit_target(y, _num_samples(X))  # refuses what is not a finite number
         labels = is_classifier(self.estimator) and y is not None
         if labels and np.ndim(y) == 1:
             codes, found = admit_labels(y, _num_samples(X))

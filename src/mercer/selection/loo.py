@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.validation import _num_samples
 
@@ -85,6 +85,11 @@ def held_out(
 ) -> HeldOut:
     """Return the predictions of all items by splits that hold out each of them once."""
     count = _num_samples(X)
+    if not is_classifier(machine) and not is_regressor(machine):
+        raise SelectionError(
+            f"{type(machine).__name__} predicts neither labels nor numbers, so there is nothing "
+            "to hold out"
+        )
     weights = admit_weights(sample_weight, count)
     _, codes, classes = _labels(machine, X, y)
     given = {} if weights is None else {"sample_weight": weights}

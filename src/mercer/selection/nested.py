@@ -163,7 +163,7 @@ def nested_cv(
     score = scoring_of(scoring, machine, given)
     if isinstance(scoring, list | tuple | set | dict):
         raise SelectionError(ONE_SCORE)
-    try_out(score, machines[0], X, y, folds.inner[0], given)
+    try_out(score, machines[0], X, y, [*folds.inner, *folds.outer])
     count = len(machines) * (len(folds.inner) + len(folds.outer))
     with progress(f"{len(machines)} candidates", count, verbose > 0 or None) as step:
         work = Work(machines, X, y, folds, score, given, step)
@@ -246,7 +246,7 @@ def _folds(machine: Any, X: Any, y: Any, outer: Any, inner: Any, groups: Any) ->
         codes, found = admit_labels(y, _num_samples(X))
         classes = found.tolist()
     outer, inner = (_grouped(cv, groups, classifier) for cv in (outer, inner))
-    outside = splits_of(outer, X, y, classifier, groups, codes, classes)
+    outside = splits_of(outer, X, y, classifier, groups, codes, classes, "outer")
     inside: list[Split] = []
     for o, split in enumerate(outside):
         train = split.train
@@ -260,7 +260,7 @@ def _folds(machine: Any, X: Any, y: Any, outer: Any, inner: Any, groups: Any) ->
                 )
         else:
             some = [None if a is None else _safe_indexing(a, train) for a in (X, y, groups)]
-            own = splits_of(inner, some[0], some[1], classifier, some[2])
+            own = splits_of(inner, some[0], some[1], classifier, some[2], name="inner")
             part = [Split(train[s.train], train[s.test], o) for s in own]
         if codes is not None:
             require_classes(part, codes, classes, f"outer fold {o}: inner fold")

@@ -19,6 +19,7 @@ import numpy as np
 from mercer.errors import SolveError
 from mercer.machines.discriminant import KernelDiscriminant, discriminants
 from mercer.machines.ridge import Regression, Ridge
+from mercer.memory import affordable
 from mercer.plans import Plan
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.selection.splits import Split
@@ -32,6 +33,7 @@ __all__ = ["Foretold", "foretell", "has_shortcut", "intercept_of"]
 # Condition up to which a route keeps about nine digits (tests/oracles/test_held_out.py).
 TRUSTED = {Inverse: 1e8, Spectrum: 1e7, Features: 1e7}
 STEPPED = 1e6  # ... and up to which steps do
+ROOMY = 200  # arrays of all columns that steps may take, besides the answers
 
 
 @dataclass
@@ -42,11 +44,12 @@ class Foretold:
     ----------
     scores : list of list
         For each penalty and each split, what the machine's scores of the test items would be.
-    plan : HeldOutPlan
+    plan : HeldOutPlan or None
+        None if no split is one that leaves items out.
     """
 
     scores: list[list[np.ndarray | None]]
-    plan: HeldOutPlan
+    plan: HeldOutPlan | None
 
 
 def has_shortcut(machine: Any) -> bool:
@@ -181,16 +184,18 @@ def foretell(
     used = [size for size in sizes if size]
     folds = _nested(splits, sizes) if found.nested else []
     width = None if is_gram else int(source.shape[1])
+    scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in penalties]
+    if not used:
+        return Foretold(scores, None)
     columns = len(used) * (task.target[:1].size + intercept_of(machine))
     plan = plan_held_out(len(found.items), used, len(penalties), width, folds, columns)
     work = Work(machine, task, source, splits, found)
-    scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in penalties]
-    if plan.route == "refit" or not used:
+    if plan.route == "refit":
         return Foretold(scores, plan)
     if plan.route == "refit spectrum":
         work.each_by_itself(penalties, scores)
         return Foretold(scores, plan)
-    if plan.steps:
+    if plan.steps and affordable(8.0 * len(found.items) * columns * (3 * len(penalties) + ROOMY)):
         work.by_steps(penalties, scores, plan.steps)
     kinds: dict[str, Any] = {"inverse": Inverse, "spectrum": Spectrum, "features": Features}
     # Small penalties need more digits than a decomposition has.

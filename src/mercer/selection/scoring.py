@@ -8,7 +8,7 @@ scorers, which are given a machine that answers with those predictions.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import Any
 
@@ -44,16 +44,19 @@ def _absolute(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
 
 
 def _explained(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
-    """R²: constant targets count as 1 if they are met, else as 0."""
+    """R², in the order of operations of scikit-learn's, whose rounding it shares.
+
+    Constant targets count as 1 if they are met, else as 0.
+    """
     if len(y) < 2:
         return float("nan")
     y, f = y.reshape(len(y), -1), f.reshape(len(y), -1)
-    weight = np.ones(len(y)) if w is None else w
-    left = weight @ (y - f) ** 2
-    spread = weight @ (y - weight @ y / weight.sum()) ** 2
+    weight: Any = 1.0 if w is None else w[:, None]
+    left = np.sum(weight * (y - f) ** 2, axis=0)
+    spread = np.sum(weight * (y - np.average(y, axis=0, weights=w)) ** 2, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(spread > 0, 1 - left / spread, np.where(left > 0, 0.0, 1.0))
-    return float(np.mean(found))
+        found = np.where(spread != 0, 1 - left / spread, np.where(left != 0, 0.0, 1.0))
+    return float(np.average(found))
 
 
 def _accuracy(y: np.ndarray, labels: np.ndarray, w: np.ndarray | None) -> float:
@@ -211,12 +214,12 @@ def check_name(scoring: Any, machine: Any) -> None:
             )
 
 
-def try_out(
-    scoring: Scoring, machine: Any, X: Any, y: Any, split: Split, given: dict[str, Any]
-) -> None:
+def try_out(scoring: Scoring, machine: Any, X: Any, y: Any, splits: Sequence[Split]) -> None:
     """Score a machine that has seen a few items, so that a scoring that fails does so now."""
+    split = splits[0]
     if scoring.quick is not None:
-        if len(split.test) < 2 and any(m is _explained for m in scoring.quick.values()):
+        single = min(len(one.test) for one in splits) < 2
+        if single and any(metric is _explained for metric in scoring.quick.values()):
             raise SelectionError(
                 "R² of a single held-out item is not defined; score by "
                 'scoring="neg_mean_squared_error", or leave out more than one item at a time'

@@ -40,6 +40,7 @@ def splits_of(
     groups: Any = None,
     codes: np.ndarray | None = None,
     classes: Sequence[Any] = (),
+    name: str = "cv",
 ) -> list[Split]:
     """Return the splits of a splitter, a number of folds, or an iterable of (train, test).
 
@@ -54,7 +55,7 @@ def splits_of(
     if y is not None and _num_samples(y) != count:
         raise SelectionError(f"there are {count} items, but {_num_samples(y)} targets")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        _check_folds(int(cv), count, "cv")
+        _check_folds(int(cv), count, name)
     if cv is not None and isinstance(cv, bool | str | float):
         raise SelectionError(
             f"cv must be a number of folds, a splitter or an iterable of splits, found {cv!r}"

@@ -38,7 +38,7 @@ from mercer.selection.fits import Fits, Scored
 from mercer.selection.margins import along_C, has_path
 from mercer.selection.ridge import foretell, has_shortcut
 from mercer.selection.splits import Split
-from mercer.threads import in_threads, one_blas_thread
+from mercer.threads import in_threads, one_blas_thread, stopping
 
 __all__ = ["Study"]
 
@@ -97,12 +97,17 @@ class Study(Fits):
         tasks: dict[Any, dict[Kernel, list[tuple[list[int], list[int]]]]] = {}
         alone: list[int] = []
         for kernel, places in groups.items():
-            domain = kernel.domain
-            with self.account.of("reading and resolving"):
-                if domain not in admitted:
-                    admitted[domain] = machines[places[0]]._admit(self.X)
-                points = admitted[domain]
-                resolved = self._resolved(kernel, points)
+            try:
+                domain = kernel.domain
+                with self.account.of("reading and resolving"):
+                    if domain not in admitted:
+                        admitted[domain] = machines[places[0]]._admit(self.X)
+                    resolved = self._resolved(kernel, admitted[domain])
+            except Exception as error:  # its fits will fail; if no kernel works, none need be made
+                alone += places
+                if len(alone) == len(machines):
+                    raise error
+                continue
             todo = tasks.setdefault(domain, {})
             for concrete, splits in resolved.items():
                 todo.setdefault(concrete, []).append((places, splits))
@@ -119,7 +124,10 @@ class Study(Fits):
                     break
                 for kernel, K in zip(some, self._grams(some, points), strict=True):
                     for places, splits in todo[kernel]:
-                        self._on_gram(machines, kernel, K, places, splits, outcomes)
+                        if K is None:
+                            alone += places
+                        else:
+                            self._on_gram(machines, kernel, K, places, splits, outcomes)
         return sorted(set(alone))
 
     def _resolved(self, kernel: Kernel, points: Points) -> dict[Kernel, list[int]]:
@@ -148,12 +156,23 @@ class Study(Fits):
             return [[]] if kernels else []
         return [kernels[i : i + count] for i in range(0, len(kernels), count)]
 
-    def _grams(self, kernels: list[Kernel], points: Points) -> list[np.ndarray]:
+    def _grams(self, kernels: list[Kernel], points: Points) -> list[np.ndarray | None]:
+        """Return the Gram matrices, None for a kernel that fails on these items."""
         with self.account.of("Gram matrices"):
+            try:
+                found: list[Any] = self._filled(kernels, points)
+            except Exception:
+                found = [None]
+                if len(kernels) > 1:
+                    found = [K for kernel in kernels for K in self._grams([kernel], points)]
+                    return found
             self.account.counts["Gram matrices"] += len(kernels)
-            if isinstance(points, GramRows) and kernels == [named("precomputed")]:
-                return [assemble(kernels[0], points).matrix()]
-            return fill_several(kernels, points)
+            return found
+
+    def _filled(self, kernels: list[Kernel], points: Points) -> list[np.ndarray]:
+        if isinstance(points, GramRows) and kernels == [named("precomputed")]:
+            return [assemble(kernels[0], points).matrix()]
+        return fill_several(kernels, points)
 
     def _by_features(
         self,
@@ -164,10 +183,13 @@ class Study(Fits):
         outcomes: list[list[Outcome]],
     ) -> bool:
         """Run machines whose kernel has few features without a Gram matrix; tell whether so."""
-        finite = kernel.map_features(points)
-        if finite is None or 2 * finite.count > len(points):
+        try:
+            finite = kernel.map_features(points)
+            if finite is None or 2 * finite.count > len(points):
+                return False
+            features = features_of(kernel, points)(points)
+        except Exception:  # so will a Gram matrix
             return False
-        features = features_of(kernel, points)(points)
         for places, splits in jobs:
             ridges = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
             rest = {place: splits for place in places if place not in ridges}
@@ -239,7 +261,8 @@ class Study(Fits):
         with self.account.of("held-out predictions without refits"), few:
             found = foretell(machine, task, source, some, penalties, gram)
         spent = (time.perf_counter() - start) / (len(places) * len(splits))
-        self.account.notes.append(f"held out by {found.plan.explain()}")
+        if found.plan is not None:
+            self.account.notes.append(f"held out by {found.plan.explain()}")
         scorer = Scored(self, task)
         for place, row in zip(places, found.scores, strict=True):
             for k, scores in zip(splits, row, strict=True):
@@ -251,9 +274,8 @@ class Study(Fits):
         missing = sum(len(rest.get(place, ())) for place in places)
         self.account.counts["without a refit"] += served - missing
         if missing:
-            why = (
-                "that is cheaper" if found.plan.route == "refit" else "the shortcut does not hold"
-            )
+            cheaper = found.plan is not None and found.plan.route == "refit"
+            why = "that is cheaper" if cheaper else "the shortcut does not hold"
             self.account.counts[f"refitted because {why}"] += missing
 
     def _follows(self, machine: Any, kernel: Kernel) -> bool:
@@ -291,6 +313,8 @@ class Study(Fits):
                 train = self.splits[k].train
                 require_weight(task.codes[train], task.classes, _rows(weights, train))
                 rows = along_C(machine, prices, K, labels, weights, self.splits[k])
+                if stopping():
+                    return
             except Exception as error:
                 if self.error_score == "raise":
                     raise

@@ -130,6 +130,7 @@ def learn_weights(
     if criterion not in ("alignment", "leave-one-out"):
         hint = suggestion(criterion, ("alignment", "leave-one-out"))
         raise SelectionError(f"unknown criterion {criterion!r}{hint}")
+    given = None if penalty is None else number(penalty, "penalty")
     parts = _kernels(kernels)
     grams = Grams.of(parts, X, y, classify, sample_weight)
     moments, pull, size = grams.moments()
@@ -140,7 +141,6 @@ def learn_weights(
         v = np.where(v > NOTHING, v, 0.0)
         value = float(v @ pull / math.sqrt(v @ moments @ v) / size)
     else:
-        given = None if penalty is None else number(penalty, "penalty")
         with progress("descents", EXPECTED) as step, quietly(len(grams.target)):
             v, value, found = _least_error(grams, v, given, step)
     factors = v / grams.scales
@@ -287,7 +287,12 @@ def _kernels(kernels: Any) -> list[Kernel]:
         raise ValidityError(f"kernels must be a list of kernels, found {kernels!r}")
     if len(kernels) == 0:
         raise ValidityError("kernels is empty; there must be at least one to weigh")
-    return [named(k) for k in kernels]
+    found = [named(k) for k in kernels]
+    for k in found:
+        proof = k.proof()
+        if proof.verdict == "refuted":
+            raise ValidityError(f"weights need positive semi-definite kernels, but\n{proof}")
+    return found
 
 
 def _target(y: Any, n: int, classify: bool | None) -> np.ndarray:

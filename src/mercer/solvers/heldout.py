@@ -89,6 +89,8 @@ def _held_thin(influence: Thin, rows: Any, alpha: np.ndarray) -> Held:
     Z = influence.Z[rows]
     if influence.border is not None:
         Z = np.column_stack([Z, influence.border[rows]])
+    if not Z.shape[1]:
+        return Held(alpha, alpha)  # all features are zero, and nothing was learned
     G = lapack.add_products(np.eye(Z.shape[1]), np.ascontiguousarray(Z.T), -1.0)
     if not _holds(G, influence.least(np.diag(G))):
         return Held(np.full_like(alpha, np.nan), alpha, trusted=False)

@@ -24,6 +24,8 @@ SEEDS = {
     "svm-soft-margin",
     "svm-quadratic-map",
     "svm-regions",
+    "shj",
+    "gcm",
 }
 
 
@@ -196,3 +198,20 @@ def test_the_kernels_of_figure_6_1_are_sums_over_the_basis():
     x = np.asarray(below.lines[0].get_xdata())
     expected = basis.T @ basis[:, np.argmin(np.abs(x))]
     np.testing.assert_allclose(below.lines[0].get_ydata(), expected, atol=1e-12)
+
+
+def test_people_and_alcove_find_the_six_types_hard_in_the_same_order():
+    for ax in drawn("shj").axes:
+        means = [float(np.mean(line.get_ydata())) for line in ax.lines]
+        one, two, *middle, six = means
+        assert len(middle) == 3 and one < two < min(middle) and max(middle) < six
+
+
+def test_exemplars_explain_what_prototypes_cannot():
+    exemplars, prototypes = drawn("gcm").axes
+    errors = [float(ax.get_title().split()[-1]) for ax in (exemplars, prototypes)]
+    assert errors == [0.060, 0.205]
+    (first, second), (observed, more) = (v[:2] for v in exemplars.lines[1].get_data())
+    assert first < second and observed < more  # 1110 and 1010
+    first, second = prototypes.lines[1].get_xdata()[:2]
+    assert first > second

@@ -3,7 +3,17 @@
 # Each module registers its figures when it is imported, and this is the order of the list.
 from mercer.plots.figures import tutorial  # isort: split
 
-from mercer.plots.figures import book, lecture, svm
+from mercer.plots.figures import book, cognition, lecture, svm
 from mercer.plots.figures.registry import FIGURES, FORMATS, Picture, find
 
-__all__ = ["FIGURES", "FORMATS", "Picture", "book", "find", "lecture", "svm", "tutorial"]
+__all__ = [
+    "FIGURES",
+    "FORMATS",
+    "Picture",
+    "book",
+    "cognition",
+    "find",
+    "lecture",
+    "svm",
+    "tutorial",
+]

@@ -1,0 +1,148 @@
+"""Intervals: which other values of a parameter would the data put up with?
+
+*Profile*: all values for which twice the loss in log-likelihood, the other parameters being fitted
+anew, stays below the quantile of χ² with one degree of freedom (Venzon & Moolgavkar, 1988). It
+knows that sensitivity cannot be negative, and is not symmetric where the likelihood is not.
+*Bootstrap*: quantiles of the parameters that are fitted to responses simulated from the fitted
+model, the parametric bootstrap (Efron & Tibshirani, 1993, chapter 13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from scipy.stats import chi2
+
+from mercer.cognition.fitting import Minimum, Objective, search
+from mercer.cognition.parameters import Layout, Simplex
+from mercer.cognition.responses import Responses, log_softmax
+
+__all__ = ["bootstrap_intervals", "profile_intervals", "simulate_counts"]
+
+EDGE = 14.0  # logarithm, or log odds of a weight, beyond which it counts as 0, 1 or infinite
+FIRST, LAST = 0.25, 2.0  # steps away from the best value, doubled until the data refuse it
+STEPS, FLAT = 200, 1e-6  # of each search: its error in the log-likelihood is quadratic in FLAT
+EXACT = 1e-4  # of the logarithm at the end of an interval
+
+
+def profile_intervals(objective: Objective, best: Minimum, level: float) -> dict[str, np.ndarray]:
+    """Return the profile-likelihood interval of each free parameter.
+
+    Shape (2,) for a number and (d, 2) for d weights. An end that the data never refuse is 0, 1 or
+    infinity.
+    """
+    found: dict[str, np.ndarray] = {}
+    for part in objective.layout.parts:
+        if isinstance(part, Simplex):
+            if part.size == 1:
+                found[part.name] = np.ones((1, 2))
+                continue
+            ends = [_ends(objective, best, part.name, k, level) for k in range(part.size)]
+            found[part.name] = np.array(ends)
+        else:
+            found[part.name] = np.array(_ends(objective, best, part.name, None, level))
+    return found
+
+
+def _ends(
+    objective: Objective, best: Minimum, name: str, place: int | None, level: float
+) -> tuple[float, float]:
+    """Return both ends of one interval."""
+    value = best.params[name] if place is None else best.params[name][place]
+    if place is None:
+        there, back, edges = np.log, np.exp, (0.0, np.inf)
+        middle = float(there(value))
+        limits = (middle - EDGE, middle + EDGE)
+    else:
+        there, back, edges, limits = logit, expit, (0.0, 1.0), (-EDGE, EDGE)
+        with np.errstate(divide="ignore"):
+            middle = float(np.clip(there(value), *limits))
+    profile = Profile(objective, best, name, place, back, float(chi2.ppf(level, 1)), middle)
+    ends = []
+    for sign, limit, edge in zip((-1.0, 1.0), limits, edges, strict=True):
+        crossing = _crossing(profile, middle, sign, limit)
+        ends.append(edge if crossing is None else float(back(crossing)))
+    return ends[0], ends[1]
+
+
+class Profile:
+    """By how much the deviance exceeds a cutoff where one parameter is held fixed."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        best: Minimum,
+        name: str,
+        place: int | None,
+        back: Callable[[float], Any],
+        cutoff: float,
+        middle: float,
+    ) -> None:
+        self.objective, self.best, self.name, self.place = objective, best, name, place
+        self.back, self.cutoff = back, cutoff
+        self.known = {middle: (-cutoff, best.params)}
+
+    def __call__(self, t: float) -> float:
+        if t not in self.known:
+            layout = self.objective.layout.pin(self.name, self.place, float(self.back(t)))
+            held = replace(self.objective, layout=layout)
+            found = search(held, self._starts(layout, t), STEPS, FLAT)
+            deviance = 2 * self.objective.data.total * (found.value - self.best.value)
+            self.known[t] = (deviance - self.cutoff, found.params)
+        return self.known[t][0]
+
+    def _starts(self, layout: Layout, t: float) -> list[np.ndarray]:
+        """Return where the other parameters were close by, and where a line leads them."""
+        near = sorted(self.known, key=lambda other: abs(other - t))[:2]
+        places = [layout.coordinates(self.known[other][1]) for other in near]
+        if len(near) == 1:
+            return places
+        step = (t - near[0]) / (near[1] - near[0])
+        return [places[0] + step * (places[1] - places[0]), places[0]]
+
+
+def _crossing(profile: Profile, middle: float, sign: float, limit: float) -> float | None:
+    """Return where the profile becomes positive on the way from the middle to a limit."""
+    inside, step = middle, FIRST
+    while inside != limit:
+        outside = inside + sign * step
+        outside = max(outside, limit) if sign < 0 else min(outside, limit)
+        if profile(outside) > 0:
+            return float(brentq(profile, inside, outside, xtol=EXACT, rtol=1e-8))
+        inside, step = outside, min(2 * step, LAST)
+    return None
+
+
+def simulate_counts(log_p: np.ndarray, totals: Any, rng: np.random.Generator) -> np.ndarray:
+    """Return random counts with these probabilities and totals.
+
+    Examples
+    --------
+    >>> simulate_counts(np.log([[0.5, 0.5]]), 10, np.random.default_rng(0)).sum()
+    np.float64(10.0)
+    """
+    p = np.exp(log_p)
+    p /= p.sum(axis=1, keepdims=True)
+    sizes = np.broadcast_to(np.asarray(totals).ravel(), (len(p),)).astype(np.int64)
+    return rng.multinomial(sizes, p).astype(np.float64)
+
+
+def bootstrap_intervals(
+    objective: Objective, best: Minimum, level: float, samples: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Return quantiles of the parameters fitted to simulated responses, like profiles."""
+    log_p = log_softmax(objective.rule(best.params)[0])
+    start = objective.layout.coordinates(best.params)
+    draws: dict[str, list[Any]] = {part.name: [] for part in objective.layout.parts}
+    for _ in range(samples):
+        again = Responses(simulate_counts(log_p, objective.data.totals, rng))
+        found = search(replace(objective, data=again), [start], STEPS, FLAT)
+        for name, values in draws.items():
+            values.append(found.params[name])
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    return {name: np.quantile(values, tails, axis=0).T for name, values in draws.items()}

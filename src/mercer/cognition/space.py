@@ -1,0 +1,89 @@
+"""Psychological space: distances between stimuli and exemplars for any attention.
+
+d = (Σ wₘ|xₘ − zₘ|^r)^{1/r} and log s = −c·d^p (Shepard, 1987; Nosofsky, 1986). The |xₘ − zₘ|^r do
+not change while parameters are searched for, so they are computed once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import VectorDomain
+from mercer.errors import DomainError
+from mercer.memory import afford
+
+__all__ = ["Space", "admit_stimuli"]
+
+DENSE = VectorDomain(dense_for="Shepard")
+
+
+class Space:
+    """Distances from some stimuli to some exemplars, with slopes for the parameters.
+
+    Parameters
+    ----------
+    X : array of shape (m, dimensions)
+    Z : array of shape (n, dimensions)
+    order : float
+        r of the metric.
+    exponent : float
+        p of the decay.
+
+    Examples
+    --------
+    >>> space = Space(np.array([[0.0, 0.0]]), np.array([[1.0, 2.0]]), order=1, exponent=1)
+    >>> space.distances(np.array([0.5, 0.5]))[1]
+    array([[1.5]])
+    """
+
+    def __init__(self, X: np.ndarray, Z: np.ndarray, order: float, exponent: float) -> None:
+        self.shape = (len(X), len(Z))
+        self.power = exponent / order
+        task = f"the distances of {len(X)} stimuli to {len(Z)} exemplars in every dimension"
+        afford(16.0 * len(X) * len(Z) * (X.shape[1] + 6), task, "use fewer of them at a time")
+        apart = np.abs(X.T[:, :, None] - Z.T[:, None, :])
+        self.terms = (apart if order == 1 else apart**order).reshape(X.shape[1], -1)
+
+    def distances(self, attention: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return D = Σ wₘ|xₘ − zₘ|^r, and d^p = D^(p/r)."""
+        D = (attention @ self.terms).reshape(self.shape)
+        return D, D if self.power == 1 else D**self.power
+
+    def slopes(
+        self, c: float, D: np.ndarray, decay: np.ndarray, G: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """Return the slopes for c and w, of something with slopes G for log s = −c·d^p."""
+        if self.power != 1:
+            # At distance zero nothing changes with attention, though D^(p/r − 1) is infinite.
+            ratio = np.divide(decay, D, out=np.zeros_like(D), where=D > 0)
+            inner = self.power * G * ratio
+        else:
+            inner = G
+        return -float(np.vdot(G, decay)), -c * (self.terms @ inner.ravel())
+
+    def typical(self) -> float:
+        """Return the median of d^p with equal attention, of things that differ."""
+        _, decay = self.distances(np.full(len(self.terms), 1 / len(self.terms)))
+        apart = decay[decay > 0]
+        return float(np.median(apart)) if len(apart) else 1.0
+
+
+def admit_stimuli(rows: Any, name: str, width: int | None = None) -> np.ndarray:
+    """Return rows of numbers as float64, refusing another number of dimensions.
+
+    Examples
+    --------
+    >>> admit_stimuli([[0, 1, 1]], "stimuli", width=2)
+    Traceback (most recent call last):
+        ...
+    mercer.errors.DomainError: stimuli have 3 dimensions (row 0 is [0. 1. 1.]), but ...
+    """
+    array = np.asarray(DENSE.admit(rows, name).array, dtype=np.float64)
+    if width is not None and array.shape[1] != width:
+        raise DomainError(
+            f"{name} have {array.shape[1]} dimensions (row 0 is {array[0]}), but the exemplars "
+            f"have {width}"
+        )
+    return array

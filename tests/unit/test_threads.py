@@ -1,0 +1,86 @@
+"""BLAS has as many threads after mercer's work as before, whoever asked for it."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from mercer import KernelRidge, threads
+from mercer.kernels import Gaussian
+from mercer.selection import GridSearchCV
+from mercer.threads import in_threads, one_blas_thread
+
+
+@pytest.fixture
+def blas(monkeypatch):
+    """BLAS with two threads for a while, and a function that says how many there are."""
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+    libraries = threads._blas()
+
+    def counts():
+        return [library.num_threads for library in libraries]
+
+    def change(numbers):
+        # By the thread that mercer uses: OpenBLAS obeys only the first one.
+        return threads._switch(os.getpid()).submit(threads._set, numbers).result()
+
+    before = counts()
+    if not libraries or not change([2] * len(libraries)):
+        pytest.skip("no BLAS whose threads can be counted and set")
+    yield counts
+    change(before)
+
+
+def test_there_is_one_thread_inside_and_all_are_back_afterwards(blas):
+    several = blas()
+    with one_blas_thread:
+        assert set(blas()) == {1}
+        with one_blas_thread:
+            assert set(blas()) == {1}
+        assert set(blas()) == {1}
+    assert blas() == several
+
+
+def test_they_come_back_when_another_thread_is_the_last_one_out(blas):
+    several, inside, go = blas(), threading.Event(), threading.Event()
+
+    def linger():
+        with one_blas_thread:
+            inside.set()
+            go.wait(5)
+
+    with one_blas_thread:
+        other = threading.Thread(target=linger)
+        other.start()
+        inside.wait(5)
+    assert set(blas()) == {1}
+    go.set()
+    other.join()
+    assert blas() == several
+
+
+def test_they_come_back_after_an_error_in_a_thread(blas):
+    several = blas()
+
+    def fail(job):
+        raise ZeroDivisionError(job)
+
+    with pytest.raises(ZeroDivisionError):
+        in_threads(fail, range(4))
+    assert blas() == several
+
+
+def test_they_come_back_after_searches_on_several_threads(blas):
+    several = blas()
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    grid = {"penalty": [0.1, 1.0], "kernel__bandwidth": [1.0, 2.0]}
+
+    def one(_):
+        return GridSearchCV(KernelRidge(Gaussian()), grid).fit(X, X[:, 0]).best_score_
+
+    with ThreadPoolExecutor(3) as pool:
+        scores = list(pool.map(one, range(6)))
+    assert len(set(scores)) == 1
+    assert blas() == several
