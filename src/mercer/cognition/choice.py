@@ -34,7 +34,14 @@ RESULTS = ("fit_", "log_likelihood_", "sse_", "aic_", "bic_", "subjects_", "_ask
 
 
 class ChoiceModel(ClassifierMixin, BaseEstimator):
-    """What the models of categorization share: fit, predict, criteria, intervals."""
+    """What the models of categorization share: fit, predict, criteria, intervals.
+
+    Examples
+    --------
+    >>> from mercer.cognition.gcm import GCM
+    >>> isinstance(GCM(), ChoiceModel)
+    True
+    """
 
     names: ClassVar[tuple[str, ...]]  # of the parameters
     # Mean and spread of the logarithms of random starts; sensitivity in units of typical distance.

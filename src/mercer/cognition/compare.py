@@ -109,6 +109,10 @@ def compare(
     >>> from mercer.cognition import GCM, PrototypeModel, medin_schaffer
     >>> models = {"exemplars": GCM(), "prototypes": PrototypeModel()}
     >>> print(compare(models, medin_schaffer(counts=True)))
+                log likelihood  parameters     aic     bic     sse
+    exemplars          -250.84           4  509.68  526.64  0.0643
+    prototypes         -261.81           4  531.62  548.57  0.2120
+    best by aic: exemplars
     """
     named = _named(models)
     _check(data)

@@ -35,6 +35,17 @@ def profile_intervals(objective: Objective, best: Minimum, level: float) -> dict
 
     Shape (2,) for a number and (d, 2) for d weights. An end that the data never refuse is 0, 1 or
     infinity.
+
+    Examples
+    --------
+    >>> def guess(params):
+    ...     return np.log(params["bias"])[None], lambda G: {"bias": G.sum(axis=0) / params["bias"]}
+    >>> layout = Layout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
+    >>> objective = Objective(guess, layout, Responses(np.array([[30.0, 10.0]])))
+    >>> best = search(objective, [np.zeros(2)])
+    >>> profile_intervals(objective, best, 0.95)["bias"].round(2)
+    array([[0.6 , 0.87],
+           [0.13, 0.4 ]])
     """
     found: dict[str, np.ndarray] = {}
     for part in objective.layout.parts:
@@ -135,7 +146,19 @@ def simulate_counts(log_p: np.ndarray, totals: Any, rng: np.random.Generator) ->
 def bootstrap_intervals(
     objective: Objective, best: Minimum, level: float, samples: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Return quantiles of the parameters fitted to simulated responses, like profiles."""
+    """Return quantiles of the parameters fitted to simulated responses, like profiles.
+
+    Examples
+    --------
+    >>> def guess(params):
+    ...     return np.log(params["bias"])[None], lambda G: {"bias": G.sum(axis=0) / params["bias"]}
+    >>> layout = Layout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
+    >>> objective = Objective(guess, layout, Responses(np.array([[30.0, 10.0]])))
+    >>> best = search(objective, [np.zeros(2)])
+    >>> rng = np.random.default_rng(0)
+    >>> bootstrap_intervals(objective, best, 0.95, 100, rng)["bias"].shape
+    (2, 2)
+    """
     log_p = log_softmax(objective.rule(best.params)[0])
     start = objective.layout.coordinates(best.params)
     draws: dict[str, list[Any]] = {part.name: [] for part in objective.layout.parts}

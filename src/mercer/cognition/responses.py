@@ -144,7 +144,7 @@ def admit_responses(
 def _whole(array: np.ndarray) -> np.ndarray:
     """Undo rounding errors: 0.29 times 100 responses are meant to be 29."""
     near = np.round(array)
-    return np.where(np.abs(array - near) <= 1e-9 * near, near, array)
+    return np.where(np.isclose(array, near, rtol=1e-9, atol=0.0), near, array)
 
 
 def _in_order(responses: Any, classes: np.ndarray) -> Any:

@@ -67,7 +67,7 @@ def plot_observed(
     ax.plot([0, 1], [0, 1], color=PALE, zorder=0)
     y = experiment.proportions[:, k]
     for i, (name, P) in enumerate(predicted.items()):
-        filled = {"markeredgecolor": "white", "markeredgewidth": 0.5} if i != 1 else {}
+        filled: Any = {"markeredgecolor": "white", "markeredgewidth": 0.5} if i != 1 else {}
         ax.plot(P[:, k], y, marker(i), color=color(i), markersize=5, label=name, **filled)
     told = f"share of {str(category)!r}"
     ax.set(xlabel=f"predicted {told}", ylabel=f"observed {told}", aspect="equal")
@@ -119,7 +119,7 @@ def plot_learning(
     for k, key in enumerate(keys):
         if key in lines:
             blocks = np.arange(1, len(lines[key]) + 1)
-            style = {} if human is not None else {"marker": marker(k), "markersize": 3.5}
+            style: Any = {} if human is not None else {"marker": marker(k), "markersize": 3.5}
             ax.plot(blocks, lines[key], color=color(k), label=key, linewidth=1.2, **style)
         if key in points:
             blocks = np.arange(1, len(points[key]) + 1)
@@ -165,7 +165,7 @@ def plot_map(stimuli: Any, ax: Axes | None = None, *, colors: Any = None) -> Axe
     --------
     >>> from mercer.cognition import stimulus_map
     >>> ax = plot_map(stimulus_map([[0, 1, 2], [1, 0, 1], [2, 1, 0]], labels=["p", "q", "r"]))
-    >>> [text.get_text() for text in ax.texts]
+    >>> sorted(text.get_text() for text in ax.texts)
     ['p', 'q', 'r']
     """
     X = getattr(stimuli, "coordinates", getattr(stimuli, "coordinates_", None))
@@ -179,7 +179,7 @@ def plot_map(stimuli: Any, ax: Axes | None = None, *, colors: Any = None) -> Axe
     flat = X.shape[1] == 1
     points = np.column_stack([X[:, 0], np.zeros(len(X))]) if flat else X
     ax = axes_for(ax, (3.8, 1.6 if flat else 3.6))
-    ax.scatter(*points.T, s=26, c=color(0) if colors is None else colors, edgecolors="white",
+    ax.scatter(points[:, 0], points[:, 1], s=26, c=color(0) if colors is None else colors, edgecolors="white",
                linewidths=0.6, zorder=3)  # fmt: skip
     ax.margins(0.15)
     if flat:

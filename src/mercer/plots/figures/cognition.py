@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # With these ALCOVE's averages come close to those of people.
-LIKE_PEOPLE = {
+LIKE_PEOPLE: Any = {
     "sensitivity": 5.8219,
     "choice": 1.9539,
     "association_rate": 0.0754,
@@ -34,9 +34,9 @@ def six_types(figure: Figure) -> None:
     from mercer.cognition.designs import shj, shj_human
 
     model = ALCOVE(**LIKE_PEOPLE)
-    curves = [model.simulate(shj(kind), subjects=100, seed=0) for kind in TYPES]
+    curves = np.array([model.simulate(shj(kind), subjects=100, seed=0) for kind in TYPES])
     axes: Any = figure.subplots(1, 2, sharey=True)
-    for ax, table, title in zip(axes, (shj_human(), curves), ("people", "ALCOVE"), strict=True):
+    for ax, title, table in zip(axes, ("people", "ALCOVE"), (shj_human(), curves), strict=True):
         plot_learning(table, ax=ax)
         means = np.mean(table, axis=1)
         ax.legend(
