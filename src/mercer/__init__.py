@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mercer import (
+        cognition,
         datasets,
         domains,
         errors,
@@ -50,8 +51,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "datasets", "domains", "errors", "gram", "kernels", "machines", "plans", "plots", "rkhs",
-    "selection", "solvers", "testing",
+    "cognition", "datasets", "domains", "errors", "gram", "kernels", "machines", "plans", "plots",
+    "rkhs", "selection", "solvers", "testing",
 )  # fmt: skip
 _HOMES = {
     "LPSVC": "mercer.machines",
@@ -97,6 +98,7 @@ __all__ = [
     "PrototypeClassifier",
     "RBFNetwork",
     "RBFNetworkClassifier",
+    "cognition",
     "datasets",
     "domains",
     "errors",

@@ -105,7 +105,7 @@ class SimilarityChoice(Confusions):
                 "bias": G.sum(axis=0) / params["bias"],
             }
 
-        parts: Any = (Loose("logs", len(rows)), Simplex("bias", n))
+        parts: Any = (Loose("logs", len(rows), (NEVER, -NEVER)), Simplex("bias", n))
         layout = Layout({"bias": np.full(n, 1 / n)}, parts)
         objective = Objective(rule, layout, Responses(N))
         found = search(objective, [np.append(np.full(len(rows), -1.0), np.zeros(n))], STEPS)

@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 
 from mercer.cognition.parameters import Layout
 from mercer.cognition.responses import Responses, log_softmax
+from mercer.threads import one_blas_thread
 
 __all__ = ["Fit", "Minimum", "Objective", "Rule", "conclude", "search"]
 
@@ -128,12 +129,13 @@ def search(
         return Minimum(z, layout.params(z), objective(z)[0], 0.0)
     options = {"maxiter": max_iter, "ftol": 1e-14, "gtol": flat, "maxcor": 12}
     bounds = np.array(layout.bounds)
-    for start in starts:
-        found = minimize(
-            objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-        )
-        if best is None or found.fun < best.fun:
-            best = found
+    with one_blas_thread:  # for so few numbers more threads would only wait for each other
+        for start in starts:
+            found = minimize(
+                objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+            )
+            if best is None or found.fun < best.fun:
+                best = found
     assert best is not None
     inside = (best.x > bounds[:, 0]) & (best.x < bounds[:, 1])
     slope = float(np.abs(np.where(inside, best.jac, 0.0)).max())

@@ -50,6 +50,8 @@ def _end(
     for _ in range(60):
         outside = float(np.clip(best + step, min(bound, best), max(bound, best)))
         if profile(outside) > limit:
+            if profile(inside) >= limit:  # as with data that lie exactly on a curve
+                return inside
             return float(brentq(lambda value: profile(value) - limit, inside, outside, xtol=1e-8))
         if outside == bound:
             break

@@ -63,9 +63,10 @@ class StimulusMap:
         n, dimensions = self.coordinates.shape
         word = next(word for bound, word in WORDS if self.stress <= bound)
         kind = "metric" if self.metric else "non-metric"
+        space = "1 dimension" if dimensions == 1 else f"{dimensions} dimensions"
         width = max(len(str(label)) for label in self.labels)
         lines = [
-            f"{n} stimuli in {dimensions} dimensions, {kind}: stress {self.stress:.3f}, {word}; "
+            f"{n} stimuli in {space}, {kind}: stress {self.stress:.3f}, {word}; "
             f"{self.worst} fits worst"
         ]
         for label, point in zip(self.labels, self.coordinates, strict=True):

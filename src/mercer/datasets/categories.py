@@ -8,16 +8,6 @@ from mercer.datasets.dataset import Dataset
 
 __all__ = ["shj_types"]
 
-# Members of category A, stimuli numbered 1–8 as 000, 001, …, 111.
-SIX_TYPES = {
-    "I": (1, 2, 3, 4),
-    "II": (1, 2, 7, 8),
-    "III": (1, 2, 3, 6),
-    "IV": (1, 2, 3, 5),
-    "V": (1, 2, 3, 8),
-    "VI": (1, 4, 6, 7),
-}
-
 
 def shj_types() -> dict[str, Dataset]:
     """Return the six category structures of Shepard, Hovland & Jenkins (1961).
@@ -36,6 +26,8 @@ def shj_types() -> dict[str, Dataset]:
     >>> "".join(y)
     'AABBBBAA'
     """
+    from mercer.cognition.designs import SIX_TYPES  # with its models, which take a while to load
+
     stimuli = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)], dtype=np.float64)
     problems = {}
     for name, members in SIX_TYPES.items():

@@ -179,8 +179,9 @@ def plot_map(stimuli: Any, ax: Axes | None = None, *, colors: Any = None) -> Axe
     flat = X.shape[1] == 1
     points = np.column_stack([X[:, 0], np.zeros(len(X))]) if flat else X
     ax = axes_for(ax, (3.8, 1.6 if flat else 3.6))
-    ax.scatter(points[:, 0], points[:, 1], s=26, c=color(0) if colors is None else colors, edgecolors="white",
-               linewidths=0.6, zorder=3)  # fmt: skip
+    x, y = points.T
+    paint = color(0) if colors is None else colors
+    ax.scatter(x, y, s=26, c=paint, edgecolors="white", linewidths=0.6, zorder=3)
     ax.margins(0.15)
     if flat:
         ax.spines["left"].set_visible(False)

@@ -85,6 +85,18 @@ def test_sensitivity_and_exponent_do_not_depend_on_the_unit_of_distance():
     assert one.sensitivity == pytest.approx(other.sensitivity * 250**other.exponent, rel=1e-3)
 
 
+def test_data_without_noise_have_intervals_of_no_width():
+    found = fit_gradient(D, np.exp(-0.5 * D), exponent=1.0)
+    assert found.intervals["sensitivity"] == pytest.approx((0.5, 0.5))
+
+
+def test_responses_that_never_fall_or_never_come_have_open_intervals():
+    low, high = fit_gradient(D, np.full(8, 5), 5, exponent=1.0).intervals["sensitivity"]
+    assert low == 0.0 and high < 0.1
+    low, high = fit_gradient(D, np.zeros(8), 5, exponent=1.0).intervals["sensitivity"]
+    assert low > 1.0 and high == np.inf
+
+
 def test_a_gradient_is_a_kernel_on_coordinates():
     found = fit_gradient(D, np.exp(-0.5 * D) + 0.001 * np.cos(9 * D), exponent=1.0)
     k = found.kernel(order=2)
