@@ -19,8 +19,14 @@ from mercer.cognition.fitting import Fit, Minimum, Objective, Rule, conclude, se
 from mercer.cognition.intervals import bootstrap_intervals, profile_intervals, simulate_counts
 from mercer.cognition.memory import Memory, memorize
 from mercer.cognition.parameters import Layout, Part, Positive
-from mercer.cognition.responses import LOSSES, Responses, admit_responses, log_softmax
-from mercer.cognition.space import Space, admit_stimuli
+from mercer.cognition.responses import (
+    LOSSES,
+    Responses,
+    admit_responses,
+    log_softmax,
+    pooled_responses,
+)
+from mercer.cognition.space import Space, admit_stimuli, named_columns
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.kernels import Shepard
 from mercer.kernels.parameters import positive, whole
@@ -83,7 +89,8 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         memory = self._store(memorize(exemplars, categories, strengths))
         layout = self._layout(memory)
         width = memory.width
-        rows = None if stimuli is None else admit_stimuli(stimuli, "stimuli", width)
+        columns = named_columns(exemplars)
+        rows = None if stimuli is None else admit_stimuli(stimuli, "stimuli", width, columns)
         results: dict[str, Any] = {}
         params = dict(layout.given)
         if responses is not None:
@@ -97,7 +104,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         self.classes_, self.n_features_in_ = memory.classes, width
         self.params_, self.function_, self.kernel_ = params, function, function.kernel
         self.free_ = tuple(part.name for part in layout.parts)
-        self._memory, self._layout_ = memory, layout
+        self._memory, self._layout_, self._columns = memory, layout, columns
         for name, value in results.items():
             setattr(self, name, value)
         return self
@@ -110,7 +117,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         """Return the logarithm of the probability of each answer."""
         check_is_fitted(self)
         params = self.params_ if subject is None else self._subject(subject).params
-        rows = admit_stimuli(stimuli, "stimuli", self.n_features_in_)
+        rows = admit_stimuli(stimuli, "stimuli", self.n_features_in_, self._columns)
         size = max(1, STRIPE // (len(self._memory.rows) * self.n_features_in_))
         parts = [rows[i : i + size] for i in range(0, len(rows), size)]
         scores = [self._rule(self._memory, part)(params)[0] for part in parts]
@@ -147,7 +154,8 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         level : float
             Share of experiments in which the interval should hold the true value.
         method : {"profile", "bootstrap"}
-            Profile likelihood, or the quantiles of fits to simulated responses.
+            Profile likelihood, or the quantiles of fits to simulated responses. Where parameters
+            trade off against each other the profile is to be preferred.
         samples : int
             Simulated experiments of the bootstrap.
         random_state : int, Generator or None
@@ -186,7 +194,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         """Fit all subjects together, and each of several alone."""
         subjects = admit_responses(responses, len(rows), memory.classes, self.loss)
         rule, starts = self._rule(memory, rows), self._starts(memory, layout, rows)
-        together = Responses(np.sum([one.counts for one in subjects], axis=0))
+        together = pooled_responses(subjects)
         pooled = self._search(rule, layout, together, starts)
         fit = conclude(rule, together, pooled, layout.count)
         results = {
@@ -269,7 +277,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             raise ValidityError(f"loss cannot be {self.loss!r}{suggestion(self.loss, LOSSES)}")
         for name in ("order", "exponent"):
             positive(self, name, getattr(self, name))
-        free = (self.free,) if isinstance(self.free, str) else tuple(self.free)
+        free = (self.free,) if isinstance(self.free, str) else tuple(self.free or ())
         for name in free:
             if name not in self.names:
                 raise ValidityError(f"free names {name!r}{suggestion(name, self.names)}")
@@ -325,8 +333,10 @@ def shares(owner: Any, name: str, value: Any, count: int, per: str, zero: bool) 
     wrong = ~np.isfinite(weights) | (weights < 0) | ((weights == 0) & (not zero))
     if wrong.any():
         k = int(np.argmax(wrong))
-        kind = "not be negative" if zero else "be positive"
-        raise ValidityError(f"{who} must {kind} and finite, but that of {per} {k} is {weights[k]}")
+        kind = "not negative" if zero else "positive"
+        raise ValidityError(
+            f"{who} must be finite and {kind}, but that of {per} {k} is {weights[k]}"
+        )
     total = float(weights.sum())
     if abs(total - 1) > 1e-6:
         raise ValidityError(f"{who} must sum to 1, but sums to {total:.6g}; divide it by its sum")

@@ -8,6 +8,7 @@ distance of the stimuli in a psychological space.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.cognition.choice import LIFT
 from mercer.cognition.coordinates import Estimated, Given, Loose
 from mercer.cognition.fitting import Minimum, Objective, Slopes, search
 from mercer.cognition.intervals import profile_intervals
@@ -22,8 +24,9 @@ from mercer.cognition.matrices import first, pair_of, square
 from mercer.cognition.parameters import Layout, Positive, Simplex
 from mercer.cognition.responses import Responses, log_softmax
 from mercer.cognition.scaling import principal_axes
+from mercer.cognition.space import Space, admit_stimuli
 from mercer.domains.targets import real_numbers
-from mercer.errors import DomainError, suggestion
+from mercer.errors import ConvergenceWarning, DomainError, suggestion
 from mercer.kernels import Shepard
 
 __all__ = ["MDSChoice", "SimilarityChoice"]
@@ -203,6 +206,13 @@ class MDSChoice(Confusions):
         objective, starts, unseen = self._problem(N, coordinates)
         layout = objective.layout
         found = search(objective, [layout.coordinates(start) for start in starts], STEPS)
+        if not found.converged:
+            warnings.warn(
+                f"the best of {len(starts)} starts still has the slope {found.slope:.2g}; give "
+                "more starts",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         self._keep(objective, found, known)
         params = dict(found.params)
         if coordinates is None:
@@ -230,8 +240,11 @@ class MDSChoice(Confusions):
         check_is_fitted(self)
         if stimuli is None:
             return self.probabilities_
-        S = self.bias_ * self.kernel_(stimuli, self.coordinates_)
-        return S / S.sum(axis=1, keepdims=True)
+        rows = admit_stimuli(stimuli, "stimuli", self.coordinates_.shape[1])
+        space = Space(rows, self.coordinates_, float(self.order), self.params_["exponent"])
+        w = self.params_["attention"]
+        decay = space.distances(np.ones(rows.shape[1]) if w is None else w)[1]
+        return np.exp(log_softmax(np.log(self.bias_) - self.params_["sensitivity"] * decay))
 
     def intervals(self, level: float = 0.95) -> dict[str, np.ndarray]:
         """Return the profile-likelihood interval of each free parameter.
@@ -246,7 +259,8 @@ class MDSChoice(Confusions):
 
     def _problem(self, N: np.ndarray, coordinates: Any) -> tuple[Objective, list[Any], int]:
         """Return what to minimize, where to start, and how many directions change nothing."""
-        for name in self.free:
+        free = (self.free,) if isinstance(self.free, str) else tuple(self.free or ())
+        for name in free:
             if name not in FREE:
                 raise DomainError(f"there is no parameter {name!r}{suggestion(str(name), FREE)}")
         Shepard(self.sensitivity, self.order, self.exponent)  # refuses what is not positive
@@ -273,10 +287,20 @@ class MDSChoice(Confusions):
         known.update(sensitivity=Positive("sensitivity"), attention=Simplex("attention", len(w)))
         start = {**given, "sensitivity": rule.typical(w, given["exponent"])}
         layout = Layout(given, tuple(self._free(known)))
-        return Objective(rule, layout, Responses(N)), [start], 0
+        # What has no weight at first would have no slope either, and never get any.
+        even = {**start, "attention": np.full(len(w), 1 / len(w))}
+        starts = [start, even] if "attention" in self.free else [start]
+        lifted = [
+            {**one, "attention": np.maximum(one["attention"], LIFT)}
+            if "attention" in self.free
+            else one
+            for one in starts
+        ]
+        return Objective(rule, layout, Responses(N)), lifted, 0
 
     def _free(self, known: dict[str, Any]) -> list[Any]:
-        return [known[name] for name in FREE if name in self.free and name in known]
+        free = (self.free,) if isinstance(self.free, str) else tuple(self.free or ())
+        return [known[name] for name in FREE if name in free and name in known]
 
     def _width(self, n: int) -> int:
         if not 1 <= self.dimensions < n:

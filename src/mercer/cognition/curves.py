@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -131,6 +132,10 @@ def fit_alcove(
     """
     start = start if start is not None else ALCOVE(6.0, 2.0, 0.1, 0.5)
     designs = [designs] if isinstance(designs, Design) else list(designs)
+    if len(curves) == 0 or not designs:
+        raise DomainError("there are no curves, or no designs, to fit to")
+    if not isinstance(starts, numbers.Integral) or starts < 1:
+        raise DomainError(f"starts must be a whole number from 1 on, found {starts!r}")
     observed = _admit_curves(curves, designs)
     names, limits = _admit_bounds(free, bounds)
     orders = [design.orders(subjects, seed) for design in designs]

@@ -117,7 +117,9 @@ class Design:
         >>> bool((few == many[:10]).all())
         True
         """
-        children = np.random.SeedSequence(seed).spawn(_count(subjects, "subjects"))
+        if not isinstance(seed, numbers.Integral) or seed < 0:
+            raise DomainError(f"seed must be a whole number, not negative; found {seed!r}")
+        children = np.random.SeedSequence(int(seed)).spawn(_count(subjects, "subjects"))
         return np.stack([self.trials(np.random.default_rng(child)) for child in children])
 
     def __repr__(self) -> str:
@@ -230,6 +232,11 @@ def admit_categories(categories: Any, count: int) -> tuple[np.ndarray, np.ndarra
                 raise DomainError(f"the category of row {row} is missing")
     if np.ndim(categories) == 1 and len(categories) != count:
         raise DomainError(f"there are {count} stimuli, but {len(categories)} categories")
+    if np.ndim(categories) == 1 and len(set(np.asarray(categories).tolist())) == 1:
+        raise DomainError(
+            f"there is only one category, {np.asarray(categories).tolist()[0]!r}; there must be "
+            "at least two"
+        )
     return admit_labels(categories, count)
 
 

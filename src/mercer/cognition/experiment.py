@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.cognition.responses import admit_responses, pooled_responses
+
 __all__ = ["Experiment"]
 
 
@@ -47,6 +49,6 @@ class Experiment:
     @property
     def proportions(self) -> np.ndarray:
         """Share of each category in the answers to each stimulus, over all subjects."""
-        counts = np.asarray(self.responses, dtype=float)
-        total = counts.sum(axis=0) if counts.ndim == 3 else counts
-        return total / total.sum(axis=1, keepdims=True)
+        classes = np.unique(np.asarray(self.categories))
+        many = admit_responses(self.responses, len(self.stimuli), classes, loss="sse")
+        return pooled_responses(many).shares

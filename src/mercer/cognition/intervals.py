@@ -21,12 +21,15 @@ from scipy.stats import chi2
 from mercer.cognition.fitting import Minimum, Objective, search
 from mercer.cognition.parameters import Layout, Simplex
 from mercer.cognition.responses import Responses, log_softmax
+from mercer.domains import real_numbers
+from mercer.errors import DomainError
 
 __all__ = ["bootstrap_intervals", "profile_intervals", "simulate_counts"]
 
 EDGE = 14.0  # logarithm, or log odds of a weight, beyond which it counts as 0, 1 or infinite
 FIRST, LAST = 0.25, 2.0  # steps away from the best value, doubled until the data refuse it
 STEPS, FLAT = 200, 1e-6  # of each search: its error in the log-likelihood is quadratic in FLAT
+OTHERS = 2  # starts of a simulated experiment besides the estimate
 EXACT = 1e-4  # of the logarithm at the end of an interval
 
 
@@ -139,7 +142,13 @@ def simulate_counts(log_p: np.ndarray, totals: Any, rng: np.random.Generator) ->
     """
     p = np.exp(log_p)
     p /= p.sum(axis=1, keepdims=True)
-    sizes = np.broadcast_to(np.asarray(totals).ravel(), (len(p),)).astype(np.int64)
+    sizes = real_numbers(totals, "trials").ravel()
+    if len(sizes) not in (1, len(p)) or (sizes < 0).any() or (sizes != np.round(sizes)).any():
+        raise DomainError(
+            f"trials must be one whole number, or one for each of {len(p)} stimuli; found "
+            f"{np.asarray(totals).tolist()}"
+        )
+    sizes = np.broadcast_to(sizes, (len(p),)).astype(np.int64)
     return rng.multinomial(sizes, p).astype(np.float64)
 
 
@@ -164,7 +173,9 @@ def bootstrap_intervals(
     draws: dict[str, list[Any]] = {part.name: [] for part in objective.layout.parts}
     for _ in range(samples):
         again = Responses(simulate_counts(log_p, objective.data.totals, rng))
-        found = search(replace(objective, data=again), [start], STEPS, FLAT)
+        # Where the likelihood is flat, a descent from one place would not leave it.
+        starts = [start, *(start + rng.normal(size=start.shape) for _ in range(OTHERS))]
+        found = search(replace(objective, data=again), starts, STEPS, FLAT)
         for name, values in draws.items():
             values.append(found.params[name])
     tails = [(1 - level) / 2, (1 + level) / 2]

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.cognition.designs import Design, admit_categories
-from mercer.cognition.space import admit_stimuli
+from mercer.cognition.space import admit_stimuli, named_columns
 from mercer.domains import admit_labels
 from mercer.errors import DomainError, SolveError
 from mercer.threads import cores, in_threads
@@ -18,7 +18,7 @@ from mercer.threads import cores, in_threads
 __all__ = [
     "Learner",
     "Trials",
-    "admit_stimuli",
+    "admit_new",
     "admit_trials",
     "distinct",
     "per_block",
@@ -40,13 +40,14 @@ class Trials:
     classes: np.ndarray
     order: np.ndarray
     control: np.ndarray
+    columns: tuple[str, ...] | None = None  # names of the dimensions
 
 
 class Learner(ClassifierMixin, BaseEstimator):
     """What learners share: trial by trial through one sequence, or many simulated subjects.
 
-    A subclass says how one subject learns (`_learn`), how many do (`_errors`), and what the
-    learned function gives for new stimuli (`_outputs`, `_choose`).
+    A subclass says how one subject learns (`fit`), how many do (`_prepare`, `_simulate`), and
+    what the learned function gives for new stimuli (`_outputs`, `_choose`).
     """
 
     classes_: np.ndarray
@@ -106,7 +107,8 @@ class Learner(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each category, in the order of `classes_`."""
         check_is_fitted(self, "trace_")
-        return self._choose(self._outputs(admit_new(X, "X", self.n_features_in_)))
+        rows = admit_new(X, "X", self.n_features_in_, self._columns)
+        return self._choose(self._outputs(rows))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable category; of equal ones the first."""
@@ -122,7 +124,7 @@ class Learner(ClassifierMixin, BaseEstimator):
                 f"learning diverged at trial {stop}; lower the learning rates of {self!r}"
             )
         self.classes_, self.trace_ = trials.classes, trace
-        self.n_features_in_ = trials.stimuli.shape[1]
+        self.n_features_in_, self._columns = trials.stimuli.shape[1], trials.columns
         return self
 
     def _check(self) -> None:
@@ -183,10 +185,13 @@ def admit_trials(X: Any, categories: Any, control: Any) -> Trials:
         )
     first, order = _numbered(np.column_stack([stimuli, codes]))
     shown = np.ascontiguousarray(stimuli[first])
-    return Trials(shown, codes[first].astype(np.int64), classes, order, what.astype(np.int64))
+    numbers, known_columns = codes[first].astype(np.int64), named_columns(X)
+    return Trials(shown, numbers, classes, order, what.astype(np.int64), known_columns)
 
 
-def admit_new(rows: Any, name: str, width: int) -> np.ndarray:
+def admit_new(
+    rows: Any, name: str, width: int, columns: tuple[str, ...] | None = None
+) -> np.ndarray:
     """Return rows of numbers as float64, refusing another number of dimensions than learned.
 
     Examples
@@ -196,7 +201,7 @@ def admit_new(rows: Any, name: str, width: int) -> np.ndarray:
         ...
     mercer.errors.DomainError: row 0 of X has 3 dimensions, but the stimuli of the trials have 2
     """
-    array = np.ascontiguousarray(admit_stimuli(rows, name))
+    array = np.ascontiguousarray(admit_stimuli(rows, name, None, columns))
     if array.shape[1] != width:
         raise DomainError(
             f"row 0 of {name} has {array.shape[1]} dimensions, but the stimuli of the trials have "

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.cognition.designs import admit_categories
 from mercer.cognition.space import admit_stimuli
-from mercer.domains import admit_labels, real_numbers
+from mercer.domains import real_numbers
 from mercer.errors import DomainError
 
 __all__ = ["Memory", "memorize"]
@@ -70,7 +71,7 @@ def memorize(exemplars: Any, categories: Any, strengths: Any = None) -> Memory:
     if np.ndim(categories) == 1 and len(categories) != len(rows):
         raise DomainError(f"there are {len(rows)} exemplars, but {len(categories)} categories")
     _refuse_unused(categories)
-    codes, classes = admit_labels(categories, len(rows))
+    codes, classes = admit_categories(categories, len(rows))
     V = _admit_strengths(strengths, len(rows))
     empty = np.flatnonzero(np.bincount(codes, V, len(classes)) == 0)
     if len(empty):

@@ -17,7 +17,7 @@ import numpy as np
 from mercer.domains import is_frame, real_numbers
 from mercer.errors import DomainError
 
-__all__ = ["LOSSES", "Responses", "admit_responses", "log_softmax"]
+__all__ = ["LOSSES", "Responses", "admit_responses", "log_softmax", "pooled_responses"]
 
 LOSSES = ("likelihood", "sse")
 PRINTED = 0.006  # by how much a printed proportion may be rounded
@@ -125,7 +125,7 @@ def admit_responses(
         ...
     mercer.errors.DomainError: responses must be counts: row 0, category 'b' holds -1.0
     """
-    array = _whole(real_numbers(_in_order(responses, classes), "responses"))
+    array = _whole(real_numbers(_arranged(responses, stimuli, classes), "responses"))
     if array.ndim not in (2, 3):
         raise DomainError(
             "responses must be of shape (stimuli, categories), or (subjects, stimuli, "
@@ -141,19 +141,58 @@ def admit_responses(
     return [Responses(counts) for counts in many]
 
 
+def pooled_responses(subjects: list[Responses]) -> Responses:
+    """Return the responses of all subjects together: sums of counts, or means of proportions.
+
+    Examples
+    --------
+    >>> one, two = Responses(np.array([[0.7, 0.3]])), Responses(np.array([[0.3, 0.7]]))
+    >>> pooled_responses([one, two]).counts
+    array([[0.5, 0.5]])
+    """
+    if all(one.are_counts for one in subjects):
+        return Responses(np.sum([one.counts for one in subjects], axis=0))
+    for subject, one in enumerate(subjects):
+        if one.are_counts and one.totals.max() > 1:
+            raise DomainError(
+                f"subject {subject} has counts, but others have proportions; give counts, or "
+                "proportions of all"
+            )
+    asked = np.sum([one.totals > 0 for one in subjects], axis=0)
+    return Responses(np.sum([one.shares for one in subjects], axis=0) / np.maximum(asked, 1))
+
+
 def _whole(array: np.ndarray) -> np.ndarray:
     """Undo rounding errors: 0.29 times 100 responses are meant to be 29."""
     near = np.round(array)
     return np.where(np.isclose(array, near, rtol=1e-9, atol=0.0), near, array)
 
 
+def _arranged(responses: Any, stimuli: int, classes: np.ndarray) -> Any:
+    """Put the columns of DataFrames, one or one for each subject, into the categories' order."""
+    if not isinstance(responses, list | tuple) or np.ndim(responses[0] if responses else 0) != 2:
+        return _in_order(responses, classes)
+    parts = [_in_order(one, classes) for one in responses]
+    for subject, one in enumerate(parts):
+        if len(one) != stimuli:
+            raise DomainError(
+                f"subject {subject} has {len(one)} rows of responses, but there are {stimuli} "
+                "stimuli"
+            )
+    return parts
+
+
 def _in_order(responses: Any, classes: np.ndarray) -> Any:
-    """Put the columns of a DataFrame into the order of the categories, where it names them."""
+    """Put the columns of a DataFrame into the order of the categories, if they have names."""
     if not is_frame(responses):
         return responses
     names, known = list(responses.columns), classes.tolist()
-    if not set(names) & set(known):
-        return responses.to_numpy()
+    if names == list(range(len(names))) and set(names) != set(known):
+        return responses.to_numpy()  # numbered, not named
+    if not set(names) & set(known):  # numbers that a file has made into text, or the reverse
+        names = [str(name) for name in names]
+        known = [str(name) for name in known]
+        responses = responses.set_axis(names, axis=1)
     for name in names:
         if name not in known:
             raise DomainError(

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import VectorDomain
+from mercer.domains import VectorDomain, is_frame
 from mercer.errors import DomainError
 from mercer.memory import afford
 
-__all__ = ["Space", "admit_stimuli"]
+__all__ = ["Space", "admit_stimuli", "named_columns"]
 
 DENSE = VectorDomain(dense_for="Shepard")
 
@@ -44,7 +44,15 @@ class Space:
         task = f"the distances of {len(X)} stimuli to {len(Z)} exemplars in every dimension"
         afford(16.0 * len(X) * len(Z) * (X.shape[1] + 6), task, "use fewer of them at a time")
         apart = np.abs(X.T[:, :, None] - Z.T[:, None, :])
-        self.terms = (apart if order == 1 else apart**order).reshape(X.shape[1], -1)
+        with np.errstate(over="ignore"):
+            terms = apart if order == 1 else apart**order
+        if not np.isfinite(terms.sum()):
+            row = int(np.argwhere(~np.isfinite(terms))[0][1])
+            raise DomainError(
+                f"stimulus {row} is so far from an exemplar that their distance is no number; "
+                "scale the dimensions down"
+            )
+        self.terms = terms.reshape(X.shape[1], -1)
 
     def distances(self, attention: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return D = Σ wₘ|xₘ − zₘ|^r, and d^p = D^(p/r)."""
@@ -70,8 +78,17 @@ class Space:
         return float(np.median(apart)) if len(apart) else 1.0
 
 
-def admit_stimuli(rows: Any, name: str, width: int | None = None) -> np.ndarray:
-    """Return rows of numbers as float64, refusing another number of dimensions.
+def named_columns(rows: Any) -> tuple[str, ...] | None:
+    """Return the names of the dimensions, if rows are a DataFrame that has names for them."""
+    if not is_frame(rows) or not all(isinstance(name, str) for name in rows.columns):
+        return None
+    return tuple(rows.columns)
+
+
+def admit_stimuli(
+    rows: Any, name: str, width: int | None = None, columns: tuple[str, ...] | None = None
+) -> np.ndarray:
+    """Return rows of numbers as float64, refusing another number, or order, of dimensions.
 
     Examples
     --------
@@ -80,10 +97,28 @@ def admit_stimuli(rows: Any, name: str, width: int | None = None) -> np.ndarray:
         ...
     mercer.errors.DomainError: stimuli have 3 dimensions (row 0 is [0. 1. 1.]), but ...
     """
-    array = np.asarray(DENSE.admit(rows, name).array, dtype=np.float64)
+    _check_lengths(rows, name)
+    found = named_columns(rows)
+    if columns is not None and found is not None and found != columns:
+        raise DomainError(
+            f"the columns of {name} are {', '.join(found)}, but those of the exemplars are "
+            f"{', '.join(columns)}; put them into the same order"
+        )
+    array: np.ndarray = np.asarray(DENSE.admit(rows, name).array, dtype=np.float64)
     if width is not None and array.shape[1] != width:
         raise DomainError(
             f"{name} have {array.shape[1]} dimensions (row 0 is {array[0]}), but the exemplars "
             f"have {width}"
         )
     return array
+
+
+def _check_lengths(rows: Any, name: str) -> None:
+    """Refuse rows of different lengths, naming the first that differs."""
+    if not isinstance(rows, list | tuple) or not all(np.ndim(row) == 1 for row in rows):
+        return
+    for place, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise DomainError(
+                f"row {place} of {name} has {len(row)} dimensions, but row 0 has {len(rows[0])}"
+            )

@@ -284,7 +284,7 @@ X3 = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
         ((X3, ["a", None, "b"]), {}, "category of row 1 is missing"),
         ((X3, [1.0, np.nan, 2.0]), {}, "category of row 1 is missing"),
         ((X3, ["a", "b"]), {}, "3 stimuli, but 2 categories"),
-        ((X3, ["a", "a", "a"]), {}, "only 1 class"),
+        ((X3, ["a", "a", "a"]), {}, "only one category"),
         (
             (X3, ["a", "b", "a"], [[0.0, 0.0, 1.0]]),
             {},

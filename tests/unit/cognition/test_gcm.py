@@ -278,7 +278,7 @@ def test_exemplars_that_cannot_be(kind):
         kind().fit(X, Y, strengths=[1, 1])
     with pytest.raises(DomainError, match="5 exemplars, but 4 categories"):
         kind().fit(X, Y[:4])
-    with pytest.raises(DomainError, match="only 1 class"):
+    with pytest.raises(DomainError, match="only one category"):
         kind().fit(X, ["a"] * 5)
     with pytest.raises(DomainError, match="'d' has no exemplars"):
         kind().fit(X, pd.Categorical(Y, categories=["a", "b", "c", "d"]))
