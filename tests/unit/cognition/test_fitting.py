@@ -143,22 +143,6 @@ def test_least_squares_of_counts_and_of_their_proportions_agree():
 # ---- recovery and intervals ---------------------------------------------------------------------
 
 
-def test_known_parameters_are_recovered_inside_intervals_at_the_stated_rate():
-    level, experiments = 0.9, 30
-    truth = GCM(3.0, TRUTH["attention"]).fit(X, Y)
-    stimuli = np.vstack([NEW, np.random.default_rng(5).uniform(0, 2, (8, 3))])
-    hits = []
-    for seed in range(experiments):
-        counts = truth.simulate(stimuli, 40, random_state=seed)
-        model = GCM(starts=2).fit(X, Y, stimuli, counts)
-        for name, ends in model.intervals(level).items():
-            low, high = np.moveaxis(ends, -1, 0)
-            assert (low <= model.params_[name]).all() and (model.params_[name] <= high).all()
-            hits.extend(np.atleast_1d((low <= TRUTH[name]) & (TRUTH[name] <= high)))
-    assert len(hits) == 4 * experiments
-    assert level - 0.08 < np.mean(hits) < level + 0.06
-
-
 def test_the_end_of_a_profile_costs_what_the_level_says():
     model = GCM(starts=3).fit(X, Y, NEW, COUNTS)
     for c in model.intervals(0.95)["sensitivity"]:
