@@ -53,6 +53,9 @@ class Study(Fits):
     def run(self, machines: Sequence[Any]) -> list[list[Outcome]]:
         """Return how each machine does on each split."""
         outcomes = [[Outcome() for _ in self.splits] for _ in machines]
+        self._later: list[
+            tuple[Any, int]
+        ] = []  # work on several kernels that is best done at once
         groups: dict[Kernel, list[int]] = defaultdict(list)
         alone = []
         for place, machine in enumerate(machines):
@@ -128,6 +131,10 @@ class Study(Fits):
                             alone += places
                         else:
                             self._on_gram(machines, kernel, K, places, splits, outcomes)
+                if self._later:
+                    with self.account.of("support vector machines along C"):
+                        in_threads(lambda job: job[0](job[1]), self._later)
+                    self._later = []
         return sorted(set(alone))
 
     def _resolved(self, kernel: Kernel, points: Points) -> dict[Kernel, list[int]]:
@@ -291,7 +298,7 @@ class Study(Fits):
         splits: list[int],
         outcomes: list[list[Outcome]],
     ) -> bool:
-        """Score support vector machines along ascending C; tell whether that could be done."""
+        """Plan to score support vector machines along ascending C; tell whether that can be."""
         ascending = sorted(places, key=lambda place: float(machines[place].C))
         machine, prices = machines[places[0]], [float(machines[place].C) for place in ascending]
         try:
@@ -326,8 +333,7 @@ class Study(Fits):
             for place, scores in zip(ascending, rows, strict=True):
                 scorer.put(machines[place], k, scores, outcomes[place][k], spent)
 
-        with self.account.of("support vector machines along C"):
-            in_threads(one, splits)
+        self._later += [(one, k) for k in splits]
         self.account.counts["along C"] += len(places) * len(splits)
         return True
 
