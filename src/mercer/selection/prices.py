@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import _safe_split
 
 from mercer.errors import SelectionError
+from mercer.selection.splits import splits_of
 
 __all__ = ["Ascent", "folds_of", "gap_of"]
 
@@ -61,11 +61,8 @@ def folds_of(
     >>> [test.tolist() for _, test in folds_of(2, None, np.array([0, 1, 0, 1]), None)]
     [[0, 1], [2, 3]]
     """
-    try:
-        splitter = check_cv(cv, y, classifier=True)
-        folds = list(splitter.split(np.zeros(len(y)) if X is None else X, y))
-    except (ValueError, TypeError) as error:
-        raise SelectionError(f"cv={cv!r} cannot split {len(y)} items: {error}") from error
+    splits = splits_of(cv, np.zeros(len(y)) if X is None else X, y, classifier=True)
+    folds = [(split.train, split.test) for split in splits]
     for number, (_, test) in enumerate(folds):
         if not len(test) or (weights is not None and not weights[test].any()):
             raise SelectionError(

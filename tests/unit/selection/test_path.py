@@ -378,8 +378,8 @@ def test_precomputed_similarities_and_default_prices():
         (ValidityError, SVC(), [np.inf], 5, "found inf"),
         (ValidityError, SVC(), [np.nan], 5, "found nan"),
         (SelectionError, SVR(), None, 5, "needs SVC, found SVR"),
-        (SelectionError, SVC(), None, 1000, "cannot split 90 items"),
-        (SelectionError, SVC(), None, "five", "cannot split 90 items"),
+        (SelectionError, SVC(), None, 1000, "1000 folds, but there are only 90 items"),
+        (SelectionError, SVC(), None, "five", "cv must be a number of folds"),
     ],
 )
 def test_bad_prices_machines_and_folds_are_refused(error, machine, C, cv, message):
