@@ -44,6 +44,8 @@ SAFETY = 100
 WORTHWHILE = 2000  # items from which on it is worth its check
 CHECKED = 256  # items whose slopes are computed again in double precision
 SINGLE_FROM = 1e-5  # ... which a smaller tol would hardly allow
+MANY = 3  # programs from which on they are solved together, in so many shares for the cores
+SHARES = 8
 HARD = 1e-6  # largest violation of a hard margin, whose formulas hold only at the optimum
 
 
@@ -58,6 +60,18 @@ class Program:
     def items(self) -> np.ndarray:
         """The items that take part."""
         return np.concatenate([np.arange(a, b) for a, b in self.ranges])
+
+    @property
+    def count(self) -> int:
+        """How many items take part."""
+        return sum(b - a for a, b in self.ranges)
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether there is one variable for each item, one sum, and a finite box."""
+        problem = self.problem
+        plain = not problem.sizes and len(problem.target) == self.count
+        return plain and bool(np.isfinite(problem.upper - problem.lower).all())
 
 
 @dataclass(frozen=True)
@@ -333,8 +347,21 @@ def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum
             part = source.part(program.items)  # type: ignore[attr-defined]
         optima[job] = maximize(part, program.problem, effort)
 
-    largest_first = sorted(range(len(programs)), key=lambda job: -len(programs[job].items))
-    in_threads(one, largest_first, threads=isinstance(source, Stored))
+    def several(jobs: list[int]) -> None:
+        from mercer.solvers.together import solve_together
+
+        some = [programs[job] for job in jobs]
+        ranges, problems = [p.ranges for p in some], [p.problem for p in some]
+        assert isinstance(source, Stored)
+        for job, found in zip(jobs, solve_together(source, ranges, problems, effort), strict=True):
+            optima[job] = found
+
+    largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)
+    if isinstance(source, Stored) and len(programs) >= MANY and not effort.rough:
+        simple = [job for job in largest_first if programs[job].is_simple]
+        in_threads(several, [simple[k::SHARES] for k in range(SHARES) if simple[k::SHARES]])
+    rest = [job for job in largest_first if optima[job] is None]
+    in_threads(one, rest, threads=isinstance(source, Stored))
     return optima
 
 

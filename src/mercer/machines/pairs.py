@@ -87,12 +87,11 @@ def votes(scores: np.ndarray, classes: int) -> np.ndarray:
     >>> votes(np.array([[1.0, -1.0, -1.0]]), 3)
     array([[1., 0., 2.]])
     """
-    won = np.zeros((len(scores), classes))
+    first, second = np.zeros((2, scores.shape[1], classes))
     for column, (i, j) in enumerate(_pairs(classes)):
-        first = scores[:, column] > 0
-        won[first, i] += 1
-        won[~first, j] += 1
-    return won
+        first[column, i] = second[column, j] = 1.0
+    ahead = scores > 0
+    return ahead @ first + ~ahead @ second
 
 
 def confidence(scores: np.ndarray, classes: int) -> np.ndarray:

@@ -9,7 +9,7 @@ fold is solved from the beginning, as the machine itself would.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -76,26 +76,39 @@ def along_C(
     >>> bool(many[0] < few[0] < 0)
     True
     """
+    from mercer.gram.cut import cut
+
     codes, classes = labels
     copy = clone(machine).set_params(warm_start=True)
     copy.classes_ = classes
     some = copy._arrange(codes[split.train], None if weights is None else weights[split.train])
     items = split.train[some.order]
-    rows = K.take(split.test, axis=0).take(items, axis=1)
+    rows = cut(K, split.test, items)
     tol = positive(machine, "tol", machine.tol)
     effort = Effort(tol, limit_of(machine.max_iter), len(items), len(items), 0)
-    path = Path(copy, some, Stored(K.take(items, axis=0).take(items, axis=1)), effort)
+    path = Path(copy, some, Stored(cut(K, items, items)), effort)
     found = []
     for C in prices:
         if stopping():
             break  # nobody waits for the others
         table, intercept = path.at(C)
-        scores = rows @ table + intercept
+        scores = _scored(rows, table, some) + intercept
         if path.warm and _doubtful(copy, scores, tol, len(classes)):
             table, intercept = path.at(C, afresh=True)
-            scores = rows @ table + intercept
+            scores = _scored(rows, table, some) + intercept
         found.append(scores[:, 0] if scores.shape[1] == 1 else scores)
     return found
+
+
+def _scored(rows: np.ndarray, table: np.ndarray, some: Arranged) -> np.ndarray:
+    """Return ``rows @ table``, each class times only the duels that it takes part in."""
+    if len(some.rounds) <= len(some.counts):  # two classes, or each against the rest
+        return rows @ table
+    scores, ends = np.zeros((len(rows), table.shape[1])), np.cumsum([0, *some.counts])
+    for c, (a, b) in enumerate(pairwise(ends.tolist())):
+        fought = [column for column, duel in enumerate(some.rounds) if c in duel.name]
+        scores[:, fought] += rows[:, a:b] @ table[a:b, fought]
+    return scores
 
 
 class Path:
