@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-__all__ = ["cores", "in_threads", "one_blas_thread", "stopping"]
+__all__ = ["cores", "in_threads", "one_blas_thread", "stopping", "unfold"]
 
 
 def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
@@ -43,6 +44,42 @@ def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool =
         except BaseException:  # also when the user interrupts
             stop.set()
             raise
+
+
+def unfold(work: Callable[[Any], Iterable[Any] | None], jobs: Iterable[Any]) -> None:
+    """Do all jobs on every core; a job may return further jobs, which are done as well.
+
+    Examples
+    --------
+    >>> done = []
+    >>> unfold(lambda n: done.append(n) or range(n), [2])
+    >>> sorted(done)
+    [0, 0, 1, 2]
+    """
+    waiting, running, changed = deque(jobs), 0, threading.Condition()
+
+    def ready() -> bool:
+        return bool(waiting) or not running
+
+    def worker(_: int) -> None:
+        nonlocal running
+        while True:
+            with changed:
+                changed.wait_for(ready)
+                if not waiting or stopping():
+                    return
+                job = waiting.popleft()
+                running += 1
+            more: Iterable[Any] | None = None
+            try:
+                more = work(job)
+            finally:
+                with changed:
+                    running -= 1
+                    waiting.extend(more or ())
+                    changed.notify_all()
+
+    in_threads(worker, range(cores()))
 
 
 def stopping() -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mercer.kernels import Gaussian
 from mercer.plans.heldout import HeldOutPlan
-from mercer.selection import ridge
+from mercer.selection import foresight
 from mercer.selection.splits import Split
 
 ROUTES = ["inverse", "spectrum", "refit spectrum", "steps"]
@@ -26,7 +26,7 @@ def forced(route):
     steps = 1000.0 if route == "steps" else 0.0
     name = "inverse" if route == "steps" else route
     plan = HeldOutPlan(name, {name: 1.0}, steps=steps, next=name)
-    with patch.object(ridge, "plan_held_out", lambda *_, **__: plan):
+    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan):
         yield
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mercer import GaussianProcess, KernelDiscriminant, KernelRidge, KernelRidgeClassifier
 from mercer.machines.ridge import Regression
-from mercer.selection.ridge import foretell
+from mercer.selection.foresight import Job, foretell
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import held_out, nested
 from mercer.solvers.influence import Features, Inverse, Spectrum
@@ -44,7 +44,7 @@ def test_what_is_foretold_is_what_a_refit_says(route, problem, gram, levels):
     target = Y[:, 0] if Y.shape[1] == 1 else Y
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell(machine, Regression(target, weights), K, splits, levels)
+        found = foretell([Job(machine, Regression(target, weights), K, splits, levels)])[0]
     check(found, K, Y, splits, levels, weights, intercept)
 
 
@@ -63,7 +63,7 @@ def test_nested_folds(problem, penalty, every):
     splits = [*outer, *inner]
     with forced("inverse"):
         machine = KernelRidge(intercept=intercept)
-        found = foretell(machine, Regression(Y, weights), K, splits, [penalty])
+        found = foretell([Job(machine, Regression(Y, weights), K, splits, [penalty])])[0]
     check(found, K, Y, splits, [penalty], weights, intercept)
 
 
@@ -80,7 +80,7 @@ def test_ordinary_problems_are_never_refitted(folds, intercept, weighted, route)
     splits = draw_folds(rng, n, folds)
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell(machine, Regression(Y, weights), K, splits, levels)
+        found = foretell([Job(machine, Regression(Y, weights), K, splits, levels)])[0]
     assert check(found, K, Y, splits, levels, weights, intercept) == 3 * len(splits)
 
 
@@ -98,7 +98,7 @@ def test_ordinary_nested_folds_are_never_refitted(intercept, targets):
     ]
     with forced("inverse"):
         machine = KernelRidge(intercept=intercept)
-        found = foretell(machine, Regression(Y, None), K, [*outer, *inner], levels)
+        found = foretell([Job(machine, Regression(Y, None), K, [*outer, *inner], levels)])[0]
     assert check(found, K, Y, [*outer, *inner], levels, None, intercept) == 2 * 16
 
 
@@ -200,7 +200,7 @@ def test_machines_are_foretold_as_they_would_be_fitted(name, weighted, classes, 
     with forced(route):
         task = machine._regression(y, n, weights)
         source = F if route == "features" else K
-        found = foretell(machine, task, source, splits, levels, route != "features")
+        found = foretell([Job(machine, task, source, splits, levels, route != "features")])[0]
     known = 0
     for penalty, row in zip(levels, found.scores, strict=True):
         for split, scores in zip(splits, row, strict=True):

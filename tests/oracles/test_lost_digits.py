@@ -9,7 +9,8 @@ from scipy import sparse
 from mercer import KernelRidge
 from mercer.kernels import Gaussian, Linear
 from mercer.machines.ridge import Regression
-from mercer.selection.ridge import TRUSTED, foretell
+from mercer.selection.foresight import Job, foretell
+from mercer.selection.ridge import TRUSTED
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import held_out
 from mercer.solvers.influence import LOST, Features, Inverse, Spectrum
@@ -38,7 +39,9 @@ def test_what_features_foretell_is_what_a_refit_says(problem, count, orders, lev
     F[:, -1] = rng.choice([F[:, 0], F[:, -1], np.ones(len(Y)), F[:, -1] * (F[:, 0] > 0)])
     machine = KernelRidge(intercept=intercept)
     for source in (F, sparse.csr_array(F)):
-        found = foretell(machine, Regression(Y, weights), source, splits, levels, is_gram=False)
+        found = foretell(
+            [Job(machine, Regression(Y, weights), source, splits, levels, is_gram=False)]
+        )[0]
         check(found, F, Y, splits, levels, weights, intercept, refit_features)
 
 
@@ -82,7 +85,7 @@ def test_small_features_that_look_like_rounding_are_not_forgotten(large):
     levels = [1e-9, 1e-3, 10.0]
     for source in (F, sparse.csr_array(F)):
         task = Regression(Y, None)
-        found = foretell(KernelRidge(), task, source, splits, levels, is_gram=False)
+        found = foretell([Job(KernelRidge(), task, source, splits, levels, is_gram=False)])[0]
         count = check(found, F, Y, splits, levels, None, False, refit_features)
         assert count == 12 or large > 10 or source is not F
 
@@ -99,10 +102,9 @@ def test_nothing_is_lost_on_features_that_are_all_zero():
     splits = [Split(np.arange(3), np.array([3, 4])), Split(np.arange(2, 5), np.array([0]))]
     Y = np.arange(5.0)
     for intercept in (False, True):
-        found = foretell(
-            KernelRidge(intercept=intercept), Regression(Y, None), np.zeros((5, 2)), splits, [1.0],
-            is_gram=False,
-        )  # fmt: skip
+        machine, none = KernelRidge(intercept=intercept), np.zeros((5, 2))
+        job = Job(machine, Regression(Y, None), none, splits, [1.0], is_gram=False)
+        [found] = foretell([job])
         expected = [Y[s.train].mean() if intercept else 0.0 for s in splits]
         for scores, value in zip(found.scores[0], expected, strict=True):
             np.testing.assert_allclose(scores, value, atol=1e-14)
@@ -125,7 +127,7 @@ def test_splits_that_are_not_a_plain_removal_are_left_to_refits():
         Split(np.array([0, 1, 2]), np.array([4, 5])),  # an item without weight
         Split(np.array([0, 1, 2]), np.array([4, 3, 3])),  # one that is asked twice
     ]
-    found = foretell(KernelRidge(), Regression(Y, weights), K, splits, [1.0, 0.0])
+    found = foretell([Job(KernelRidge(), Regression(Y, weights), K, splits, [1.0, 0.0])])[0]
     assert [scores is None for scores in found.scores[0]] == [True, True, True, False]
     assert found.scores[1] == [None] * 4
     expected = refit(K, Y[:, None], splits[3], 1.0, weights)
@@ -142,7 +144,7 @@ def test_weights_that_are_many_orders_apart(route, seed, gram, penalty, intercep
     splits = draw_folds(rng, n, "k-fold")
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell(machine, Regression(Y, weights), K, splits, [penalty])
+        found = foretell([Job(machine, Regression(Y, weights), K, splits, [penalty])])[0]
     check(found, K, Y, splits, [penalty], weights, intercept)
 
 

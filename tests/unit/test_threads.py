@@ -84,3 +84,30 @@ def test_they_come_back_after_searches_on_several_threads(blas):
         scores = list(pool.map(one, range(6)))
     assert len(set(scores)) == 1
     assert blas() == several
+
+
+def test_jobs_that_make_jobs():
+    done = []
+
+    def halve(n: int) -> list[int]:
+        done.append(n)
+        return [n // 2] * 2 if n > 1 else []
+
+    threads.unfold(halve, [8, 4])
+    assert sorted(done, reverse=True) == [8] + [4] * 3 + [2] * 6 + [1] * 12
+
+
+def test_a_job_that_fails_stops_the_others():
+    def work(n: int) -> list[int]:
+        if n == 3:
+            raise RuntimeError("three")
+        return [n + 1]  # for ever, if nobody stops it
+
+    with pytest.raises(RuntimeError, match="three"):
+        threads.unfold(work, [0])
+
+
+def test_jobs_inside_a_job_are_done_too():
+    done: list[tuple[int, int]] = []
+    threads.in_threads(lambda k: threads.unfold(lambda j: done.append((k, j)), range(3)), range(4))
+    assert sorted(done) == [(k, j) for k in range(4) for j in range(3)]

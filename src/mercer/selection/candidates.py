@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 
 from mercer.errors import SelectionError, ValidityError, suggestion
-from mercer.kernels.value import Identity
+from mercer.values import Identity
 
 __all__ = ["candidates", "grid_of", "set_apart"]
 

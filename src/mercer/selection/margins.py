@@ -9,15 +9,16 @@ fold is solved from the beginning, as the machine itself would.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from mercer.domains import admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError
 from mercer.gram import Stored
-from mercer.kernels.parameters import positive
 from mercer.machines.bounds import limit_of, price
 from mercer.machines.classifier import Arranged
 from mercer.machines.machine import POLICIES
@@ -27,8 +28,9 @@ from mercer.selection.splits import Split
 from mercer.solvers.quadratic import Optimum
 from mercer.solvers.workingset import Effort
 from mercer.threads import one_blas_thread, stopping
+from mercer.values import positive
 
-__all__ = ["along_C", "has_path"]
+__all__ = ["along_C", "has_path", "margin_task"]
 
 # Scores of a warm and a cold solution are taken to differ by less than this many times `tol`. The
 # largest difference seen was 1.8 times (digits, and two noisy classes, C from 0.1 to 1000).
@@ -44,6 +46,22 @@ def has_path(machine: Any) -> bool:
         return bool(np.isfinite(price(machine.C)))
     except ValidityError:  # a fit will say it, and only that candidate fails
         return False
+
+
+@dataclass(frozen=True)
+class MarginTask:
+    """Labels and weights of a support vector machine's items."""
+
+    codes: np.ndarray
+    classes: np.ndarray
+    weights: np.ndarray | None
+
+
+def margin_task(machine: Any, y: Any, count: int, sample_weight: Any) -> MarginTask:
+    """Return the labels and weights as the machine's `fit` reads them."""
+    codes, classes = admit_labels(y, count)
+    weights = admit_weights(sample_weight, count)
+    return MarginTask(codes, classes, weigh_classes(machine.class_weight, codes, classes, weights))
 
 
 def along_C(

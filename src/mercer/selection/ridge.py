@@ -2,8 +2,8 @@
 
 `KernelRidge`, `KernelRidgeClassifier`, `KernelDiscriminant` and `GaussianProcess` are one linear
 system each, and `mercer.solvers.heldout` knows what its solution would have been without some of
-the items. This module arranges the items so that the folds lie side by side, takes the route that
-the plan finds cheapest, and reads the answers as the machine would.
+the items. This module arranges the items so that the folds lie side by side, and reads the answers
+as the machine would; `mercer.selection.foresight` takes the route that the plan finds cheapest.
 """
 
 from __future__ import annotations
@@ -19,37 +19,17 @@ import numpy as np
 from mercer.errors import SolveError
 from mercer.machines.discriminant import KernelDiscriminant, discriminants
 from mercer.machines.ridge import Regression, Ridge
-from mercer.memory import affordable
 from mercer.plans import Plan
-from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import Held, held_out, nested
 from mercer.solvers.influence import Features, Influence, Inverse, Spectrum, System
 from mercer.solvers.krylov import solve_shifted
-from mercer.threads import in_threads
 
-__all__ = ["Foretold", "foretell", "has_shortcut", "intercept_of"]
+__all__ = ["Arrangement", "Work", "arrange", "has_shortcut", "intercept_of"]
 
 # Condition up to which a route keeps about nine digits (tests/oracles/test_held_out.py).
 TRUSTED = {Inverse: 1e8, Spectrum: 1e7, Features: 1e7}
 STEPPED = 1e6  # ... and up to which steps do
-ROOMY = 200  # arrays of all columns that steps may take, besides the answers
-
-
-@dataclass
-class Foretold:
-    """Scores of held-out items, or None where only a refit can be trusted.
-
-    Attributes
-    ----------
-    scores : list of list
-        For each penalty and each split, what the machine's scores of the test items would be.
-    plan : HeldOutPlan or None
-        None if no split is one that leaves items out.
-    """
-
-    scores: list[list[np.ndarray | None]]
-    plan: HeldOutPlan | None
 
 
 def has_shortcut(machine: Any) -> bool:
@@ -158,55 +138,6 @@ def _within(rows: Any, places: np.ndarray) -> np.ndarray | None:
     return found if good.all() else None
 
 
-def foretell(
-    machine: Any,
-    task: Regression,
-    source: Any,
-    splits: Sequence[Split],
-    penalties: Sequence[float],
-    is_gram: bool = True,
-) -> Foretold:
-    """Return the held-out scores of a machine for all penalties and splits.
-
-    Parameters
-    ----------
-    machine : Ridge or KernelDiscriminant
-        Its penalty does not matter.
-    task : Regression
-    source : ndarray
-        The Gram matrix of all items, or their features.
-    splits : sequence of Split
-    penalties : sequence of float
-    is_gram : bool
-    """
-    found = arrange(splits, len(task.target), task.weights, nest=is_gram)
-    sizes = [0 if rows is None else _size(rows) for rows in found.removed]
-    used = [size for size in sizes if size]
-    folds = _nested(splits, sizes) if found.nested else []
-    width = None if is_gram else int(source.shape[1])
-    scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in penalties]
-    if not used:
-        return Foretold(scores, None)
-    columns = len(used) * (task.target[:1].size + intercept_of(machine))
-    plan = plan_held_out(len(found.items), used, len(penalties), width, folds, columns)
-    work = Work(machine, task, source, splits, found)
-    if plan.route == "refit":
-        return Foretold(scores, plan)
-    if plan.route == "refit spectrum":
-        work.each_by_itself(penalties, scores)
-        return Foretold(scores, plan)
-    if plan.steps and affordable(8.0 * len(found.items) * columns * (3 * len(penalties) + ROOMY)):
-        work.by_steps(penalties, scores, plan.steps)
-    kinds: dict[str, Any] = {"inverse": Inverse, "spectrum": Spectrum, "features": Features}
-    # Small penalties need more digits than a decomposition has.
-    for kind in dict.fromkeys([kinds[plan.route], kinds.get(plan.next, kinds[plan.route])]):
-        left = [k for k, row in enumerate(scores) if all(one is None for one in row)]
-        if left:
-            part = [scores[k] for k in left]
-            work.all_at_once(work.system(kind), [penalties[k] for k in left], part)
-    return Foretold(scores, plan)
-
-
 @dataclass
 class Work:
     """One machine's regression on arranged items."""
@@ -279,21 +210,15 @@ class Work:
                 sums = Y.T @ (s[:, None] * alpha)
                 scores[p][k] = self._scores(k, F, sums, penalties[p])
 
-    def all_at_once(
-        self, system: System, penalties: Sequence[float], scores: list[list[np.ndarray | None]]
-    ) -> None:
-        """Fill in the scores of all splits, one penalty after the other, on all cores."""
-
-        def one(k: int) -> None:
-            influence = system.at(penalties[k]) if penalties[k] > 0 else None
-            if influence is None or not influence.condition <= TRUSTED[type(system)]:
-                return
-            unit = penalties[k] if isinstance(system, Features) else 1.0
-            for split, held, sums in self._held(influence, unit):
-                if held.trusted and np.isfinite(held.residuals).all():
-                    scores[k][split] = self._read(split, held.residuals, sums, penalties[k])
-
-        in_threads(one, range(len(penalties)))
+    def at_once(self, system: System, penalty: float, scores: list[np.ndarray | None]) -> None:
+        """Fill in the scores of all splits for one penalty."""
+        influence = system.at(penalty) if penalty > 0 else None
+        if influence is None or not influence.condition <= TRUSTED[type(system)]:
+            return
+        unit = penalty if isinstance(system, Features) else 1.0
+        for split, held, sums in self._held(influence, unit):
+            if held.trusted and np.isfinite(held.residuals).all():
+                scores[split] = self._read(split, held.residuals, sums, penalty)
 
     def _held(self, influence: Influence, unit: float) -> list[tuple[int, Held, Any]]:
         """Return, for each split that has one, its residuals, and YᵀA for discriminants."""
@@ -382,16 +307,3 @@ class Work:
 def _without(sums: Any, held: Held, unit: float) -> Any:
     """Return YᵀA when some items are left out."""
     return None if sums is None else sums - held.alpha.T @ held.residuals / unit
-
-
-def _nested(splits: Sequence[Split], sizes: list[int]) -> list[tuple[int, list[int]]]:
-    """Return the sizes of outer folds and of the inner folds of each."""
-    inner: dict[int, list[int]] = {}
-    for split, size in zip(splits, sizes, strict=True):
-        if split.within is not None and size:
-            inner.setdefault(split.within, []).append(size)
-    return [(sizes[o], parts) for o, parts in inner.items()]
-
-
-def _size(rows: Any) -> int:
-    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)

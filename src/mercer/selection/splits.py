@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from mercer.errors import SelectionError
 
-__all__ = ["Split", "splits_of"]
+__all__ = ["Split", "renumbered", "splits_of"]
 
 
 @dataclass(frozen=True)
@@ -126,3 +126,11 @@ def _places(rows: np.ndarray, count: int, name: str) -> np.ndarray:
     if rows.dtype.kind not in "iu" or rows.min() < -count or rows.max() >= count:
         raise SelectionError(f"the {name} names items that are not among the {count} given")
     return np.where(rows < 0, rows + count, rows).astype(np.intp)
+
+
+def renumbered(splits: list[Split], places: list[int]) -> list[Split]:
+    """Return splits whose `within` counts in their own list; it is dropped if it is not there."""
+    where = {place: k for k, place in enumerate(places)}
+    return [
+        Split(s.train, s.test, None if s.within is None else where.get(s.within)) for s in splits
+    ]

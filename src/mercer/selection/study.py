@@ -13,7 +13,6 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from mercer.domains import GramRows, Points, admit_labels, admit_weights, weigh_classes
+from mercer.domains import GramRows, Points, admit_weights
 from mercer.errors import MercerError
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, named
@@ -35,9 +34,10 @@ from mercer.plans.margins import SMALL
 from mercer.selection.account import Outcome
 from mercer.selection.candidates import set_apart
 from mercer.selection.fits import Fits, Scored
-from mercer.selection.margins import along_C, has_path
-from mercer.selection.ridge import foretell, has_shortcut
-from mercer.selection.splits import Split
+from mercer.selection.foresight import Asked, Job, foretell
+from mercer.selection.margins import along_C, has_path, margin_task
+from mercer.selection.ridge import has_shortcut
+from mercer.selection.splits import renumbered
 from mercer.threads import in_threads, one_blas_thread, stopping
 
 __all__ = ["Study"]
@@ -125,12 +125,13 @@ class Study(Fits):
                 if not some:
                     alone += [place for k in thick for places, _ in todo[k] for place in places]
                     break
-                for kernel, K in zip(some, self._grams(some, points), strict=True):
-                    for places, splits in todo[kernel]:
-                        if K is None:
-                            alone += places
-                        else:
-                            self._on_gram(machines, kernel, K, places, splits, outcomes)
+                grams = dict(zip(some, self._grams(some, points), strict=True))
+                alone += [p for k in some if grams[k] is None for ps, _ in todo[k] for p in ps]
+                known = {k: K for k, K in grams.items() if K is not None}
+                rests = self._ridges(machines, known, todo, outcomes)
+                for kernel, K in known.items():
+                    for (places, splits), rest in zip(todo[kernel], rests[kernel], strict=True):
+                        self._on_gram(machines, kernel, K, places, splits, outcomes, rest)
                 if self._later:
                     with self.account.of("support vector machines along C"):
                         in_threads(lambda job: job[0](job[1]), self._later)
@@ -189,7 +190,10 @@ class Study(Fits):
         jobs: list[tuple[list[int], list[int]]],
         outcomes: list[list[Outcome]],
     ) -> bool:
-        """Run machines whose kernel has few features without a Gram matrix; tell whether so."""
+        """Run ridges whose kernel has few features without a Gram matrix; tell whether so."""
+        every = [machines[place] for places, _ in jobs for place in places]
+        if self.train_scores or not all(has_shortcut(machine) for machine in every):
+            return False  # the others gain more from a Gram matrix that they share
         try:
             finite = kernel.map_features(points)
             if finite is None or 2 * finite.count > len(points):
@@ -198,10 +202,9 @@ class Study(Fits):
         except Exception:  # so will a Gram matrix
             return False
         for places, splits in jobs:
-            ridges = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
-            rest = {place: splits for place in places if place not in ridges}
-            for some in self._families(machines, ridges, "penalty"):
-                self._foretell(machines, features, some, splits, outcomes, rest, gram=False)
+            rest: dict[int, list[int]] = {}
+            asked = self._asked(machines, features, places, splits, rest, gram=False)
+            self._foretell(machines, asked, outcomes)
             for place, missing in rest.items():
                 for k in missing:
                     self._fit(machines[place], k, outcomes[place][k])
@@ -224,14 +227,11 @@ class Study(Fits):
         places: list[int],
         splits: list[int],
         outcomes: list[list[Outcome]],
+        rest: dict[int, list[int]],
     ) -> None:
-        """Run some machines on some splits with one Gram matrix."""
-        rest: dict[int, list[int]] = {}
+        """Run some machines on some splits with one Gram matrix; of ridges only `rest`."""
         paths = [p for p in places if has_path(machines[p]) and self._follows(machines[p], kernel)]
-        ridges = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
-        for some in self._families(machines, ridges, "penalty"):
-            self._foretell(machines, K, some, splits, outcomes, rest)
-        done = {*ridges}
+        done = {p for p in places if has_shortcut(machines[p]) and not self.train_scores}
         for some in self._families(machines, paths, "C"):
             if self._along(machines, K, some, splits, outcomes):
                 done.update(some)
@@ -244,46 +244,75 @@ class Study(Fits):
             with self.account.of("refits on parts of a Gram matrix"):
                 self._on_part(machines, kernel, K, k, some, outcomes)
 
-    def _foretell(
+    def _ridges(
+        self,
+        machines: Sequence[Any],
+        grams: dict[Kernel, np.ndarray],
+        todo: dict[Kernel, list[tuple[list[int], list[int]]]],
+        outcomes: list[list[Outcome]],
+    ) -> dict[Kernel, list[dict[int, list[int]]]]:
+        """Score ridge-like machines on all Gram matrices; return which splits are left of each."""
+        rests: dict[Kernel, list[dict[int, list[int]]]] = {}
+        asked: list[Asked] = []
+        for kernel, K in grams.items():
+            rests[kernel] = [{} for _ in todo[kernel]]
+            for (places, splits), rest in zip(todo[kernel], rests[kernel], strict=True):
+                some = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
+                asked += self._asked(machines, K, some, splits, rest)
+        self._foretell(machines, asked, outcomes)
+        return rests
+
+    def _asked(
         self,
         machines: Sequence[Any],
         source: Any,
         places: list[int],
         splits: list[int],
-        outcomes: list[list[Outcome]],
         rest: dict[int, list[int]],
         gram: bool = True,
+    ) -> list[Asked]:
+        """Return what is to be foretold; machines that cannot be go to `rest`."""
+        found = []
+        for some in self._families(machines, places, "penalty"):
+            machine = machines[some[0]]
+            try:
+                penalties = [float(machines[place].penalty) for place in some]
+                task = machine._regression(self.y, source.shape[0], self.weights)
+            except MercerError:  # a fit will say it better
+                rest.update(dict.fromkeys(some, splits))
+                continue
+            parts = renumbered([self.splits[k] for k in splits], splits)
+            job = Job(machine, task, source, parts, penalties, gram)
+            found.append(Asked(job, some, splits, rest))
+        return found
+
+    def _foretell(
+        self, machines: Sequence[Any], asked: list[Asked], outcomes: list[list[Outcome]]
     ) -> None:
         """Score ridge-like machines without fitting them; what is not trusted goes to `rest`."""
-        machine = machines[places[0]]
-        try:
-            penalties = [float(machines[place].penalty) for place in places]
-            task = machine._regression(self.y, source.shape[0], self.weights)
-        except MercerError:  # a fit will say it better
-            rest.update(dict.fromkeys(places, splits))
-            return
-        some = _renumbered([self.splits[k] for k in splits], splits)
+        served = sum(len(one.places) * len(one.splits) for one in asked)
         start = time.perf_counter()
         few = one_blas_thread if len(self.splits[0].train) < FEW else nullcontext()
         with self.account.of("held-out predictions without refits"), few:
-            found = foretell(machine, task, source, some, penalties, gram)
-        spent = (time.perf_counter() - start) / (len(places) * len(splits))
-        if found.plan is not None:
-            self.account.notes.append(f"held out by {found.plan.explain()}")
-        scorer = Scored(self, task)
-        for place, row in zip(places, found.scores, strict=True):
-            for k, scores in zip(splits, row, strict=True):
-                if scores is None:
-                    rest.setdefault(place, []).append(k)
-                    continue
-                scorer.put(machines[place], k, scores, outcomes[place][k], spent)
-        served = len(places) * len(splits)
-        missing = sum(len(rest.get(place, ())) for place in places)
-        self.account.counts["without a refit"] += served - missing
-        if missing:
-            cheaper = found.plan is not None and found.plan.route == "refit"
-            why = "that is cheaper" if cheaper else "the shortcut does not hold"
-            self.account.counts[f"refitted because {why}"] += missing
+            answers = foretell([one.job for one in asked])
+        spent = (time.perf_counter() - start) / max(served, 1)
+        for one, found in zip(asked, answers, strict=True):
+            if found.plan is not None:
+                self.account.notes.append(f"held out by {found.plan.explain()}")
+            scorer = Scored(self, one.job.task)
+            for place, row in zip(one.places, found.scores, strict=True):
+                for k, scores in zip(one.splits, row, strict=True):
+                    if scores is None:
+                        one.rest.setdefault(place, []).append(k)
+                        continue
+                    scorer.put(machines[place], k, scores, outcomes[place][k], spent)
+            served = len(one.places) * len(one.splits)
+            missing = sum(len(one.rest.get(place, ())) for place in one.places)
+            self.account.counts["without a refit"] += served - missing
+            if missing:
+                cheaper = found.plan is not None and found.plan.route == "refit"
+                why = "that is cheaper" if cheaper else "the shortcut does not hold"
+                self.account.counts[f"refitted because {why}"] += missing
 
     def _follows(self, machine: Any, kernel: Kernel) -> bool:
         """Tell whether a support vector machine can be followed along C."""
@@ -361,29 +390,5 @@ class Study(Fits):
         self.account.counts["refitted on parts of a Gram matrix"] += len(places)
 
 
-@dataclass(frozen=True)
-class MarginTask:
-    """Labels and weights of a support vector machine's items."""
-
-    codes: np.ndarray
-    classes: np.ndarray
-    weights: np.ndarray | None
-
-
-def margin_task(machine: Any, y: Any, count: int, sample_weight: Any) -> MarginTask:
-    """Return the labels and weights as the machine's `fit` reads them."""
-    codes, classes = admit_labels(y, count)
-    weights = admit_weights(sample_weight, count)
-    return MarginTask(codes, classes, weigh_classes(machine.class_weight, codes, classes, weights))
-
-
 def _rows(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     return None if values is None else values[rows]
-
-
-def _renumbered(splits: list[Split], places: list[int]) -> list[Split]:
-    """Return splits whose `within` counts in their own list; it is dropped if it is not there."""
-    where = {place: k for k, place in enumerate(places)}
-    return [
-        Split(s.train, s.test, None if s.within is None else where.get(s.within)) for s in splits
-    ]

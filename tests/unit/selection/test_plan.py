@@ -14,8 +14,8 @@ from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.plans.margins import SMALL
-from mercer.selection import ridge
-from mercer.selection.ridge import foretell
+from mercer.selection import foresight
+from mercer.selection.foresight import Job, foretell
 from mercer.selection.scoring import Answers
 from mercer.selection.splits import Split
 from mercer.selection.study import Study
@@ -113,7 +113,7 @@ def test_clear_cases(n, removals, penalties, route):
 @contextmanager
 def forced(route):
     plan = HeldOutPlan(route, {route: 1.0})
-    with patch.object(ridge, "plan_held_out", lambda *_, **__: plan):
+    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan):
         yield
 
 
@@ -130,7 +130,9 @@ def seconds(route, K, Y, splits, penalties):
                     machine.predict(K.take(split.test, axis=0).take(split.train, axis=1))
         else:
             with forced(route):
-                found = foretell(KernelRidge(), Regression(Y, None), K, splits, penalties)
+                found = foretell([Job(KernelRidge(), Regression(Y, None), K, splits, penalties)])[
+                    0
+                ]
             assert all(one is not None for row in found.scores for one in row)
         best = min(best, time.perf_counter() - start)
     return best
