@@ -1,0 +1,222 @@
+"""The hidden Markov kernel: alike because the same hidden path explains both sequences."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer.domains import Points, Series, Vectors
+from mercer.errors import ValidityError
+from mercer.kernels.base import kernel
+from mercer.kernels.block import Block
+from mercer.kernels.generative.modeled import Modeled, flag, warn_of_impossible
+from mercer.kernels.proof import Proof, proved
+from mercer.kernels.tiles import quiet
+from mercer.values import Identity
+
+__all__ = ["HiddenMarkov"]
+
+
+@kernel
+class HiddenMarkov(Modeled):
+    """Σ_Z p(x|Z)·p(z|Z)·p(Z) over all hidden paths Z of a hidden Markov model (6.31).
+
+    Two sequences are alike if both may well have been emitted along the same path. The sum has as
+    many terms as there are paths, but is computed step by step, as the forward algorithm does for
+    one sequence.
+
+    Sequences may have different lengths. A path goes on as long as the longer one, and the shorter
+    one says nothing about the steps beyond its end, as if these were missing observations, which
+    every state emits with probability 1. Valid for any lengths: let L be the largest among some
+    sequences. Then k(x, z) = Σ √p(Z)·p(x|Z) · √p(Z)·p(z|Z) over the paths Z of length L, an inner
+    product, because the steps of Z on which neither depends sum to 1.
+
+    The sums of long sequences are far below all floating-point numbers, so they are computed as
+    logarithms and normalized, k(x, z)/√(k(x, x)·k(z, z)), which is right for ten thousands of
+    steps. A pair takes time proportional to the longer length and to the number of possible
+    transitions. A sequence that is impossible under the model is 0 to everything, itself included;
+    a warning says which.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel
+    fit_model : bool
+        Whether the model is fitted to the items on which the kernel is resolved: the training
+        items of each fold.
+    normalized : bool
+        False gives the sum itself, which is 0 by underflow for sequences of some hundred steps.
+
+    Examples
+    --------
+    >>> from mercer.models import HiddenMarkovModel
+    >>> model = HiddenMarkovModel(
+    ...     2,
+    ...     start=[0.5, 0.5],
+    ...     transition=[[0.9, 0.1], [0.1, 0.9]],
+    ...     emission=[[0.8, 0.2], [0.2, 0.8]],
+    ...     alphabet="ab",
+    ... )
+    >>> HiddenMarkov(model)(["aaaa", "aaab", "bb"]).round(3)
+    array([[1.   , 0.655, 0.076],
+           [0.655, 1.   , 0.1  ],
+           [0.076, 0.1  , 1.   ]])
+    """
+
+    model: Any
+    fit_model: bool = False
+    normalized: bool = True
+    costly: ClassVar[bool] = True
+    arrays: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._normalize("normalized", flag(self, "normalized", self.normalized))
+        if not hasattr(self.model, "emission_logs"):
+            raise ValidityError(
+                f"model of HiddenMarkov must be a hidden Markov model, found {self.model!r}"
+            )
+
+    def pair(self, x: Any, z: Any) -> float:
+        log = self._log_sum(x, z)
+        if self.normalized:
+            own = self._log_sum(x, x) + self._log_sum(z, z)
+            log = log - own / 2 if own > -math.inf else -math.inf
+        return math.exp(log) if log < 709 else math.inf
+
+    def _log_sum(self, x: Any, z: Any) -> float:
+        """Return the logarithm of the sum over all paths, by its recursion in logarithms."""
+        points: Any = self.domain.admit([x, z])
+        logs, shifts = relative(self.model.emission_logs(points), points.starts)
+        end = points.starts[1]
+        start, step = self._log_chain()
+        alpha = start
+        for t in range(max(end, len(logs) - end)):
+            if t > 0:
+                alpha = np.logaddexp.reduce(alpha[:, None] + step, axis=0)
+            for side in (logs[:end], logs[end:]):
+                if t < len(side):
+                    alpha = alpha + side[t]
+        return float(np.logaddexp.reduce(alpha)) + (0.0 if self.normalized else sum(shifts))
+
+    def _log_chain(self) -> tuple[np.ndarray, np.ndarray]:
+        with quiet():
+            return np.log(self.model.start), np.log(self.model.transition)
+
+    # ---- the fast form ----------------------------------------------------------------------
+
+    def evaluate(self, block: Block) -> np.ndarray:
+        K = self.logarithms(block)
+        return np.exp(K, out=K)
+
+    def evaluate_diagonal(self, points: Points) -> np.ndarray:
+        return np.exp(self.log_diagonal(points))
+
+    def logarithms(self, block: Block) -> np.ndarray:
+        from mercer.kernels.generative.path_loops import logarithms
+
+        left, right = self._emitted(block.left), self._emitted(block.right)
+        K = block.empty()
+        logarithms(*left.arrays(), *right.arrays(), self._links, block.symmetric, K)
+        if not self.normalized:
+            K += left.shifts[:, None]
+            K += right.shifts[None, :]
+            return K
+        for own in (self._own(block.left)[:, None], self._own(block.right)[None, :]):
+            K -= np.where(np.isneginf(own), 0.0, own / 2)
+        return K
+
+    def log_diagonal(self, points: Points) -> np.ndarray:
+        own = self._own(points)
+        if not self.normalized:
+            return own + 2 * self._emitted(points).shifts
+        return np.where(np.isneginf(own), own, 0.0)
+
+    def encode(self, points: Points) -> None:
+        self._own(points)
+
+    def _own(self, points: Points) -> np.ndarray:
+        """Return the logarithm of the sum over all paths of each sequence with itself, of which
+        its `shifts` are no part."""
+        view = points.view(("own paths", Identity(self.model)), self._sum_own)
+        return view.array[:, 0]  # type: ignore[attr-defined]
+
+    def _sum_own(self, points: Points) -> Vectors:
+        from mercer.kernels.generative.path_loops import own_logarithms
+
+        logs = np.empty(len(points))
+        own_logarithms(*self._emitted(points).arrays(), self._links, logs)
+        warn_of_impossible(self.model, logs)
+        return Vectors(logs[:, None])
+
+    def _emitted(self, points: Points) -> Emitted:
+        """Return how probable each state makes each step, computed once."""
+        return points.view(("emissions", Identity(self.model)), self._emit)  # type: ignore[return-value]
+
+    def _emit(self, points: Any) -> Emitted:
+        from mercer.kernels.generative.path_loops import split
+
+        self.model.require_fitted()
+        starts = np.asarray(points.starts, dtype=np.int64)
+        logs, shifts = relative(self.model.emission_logs(points), starts)
+        mantissas, exponents = split(logs)
+        return Emitted(Series(mantissas, starts), Series(exponents, starts), shifts)
+
+    @cached_property
+    def _links(self) -> Any:
+        from mercer.kernels.generative.path_loops import chain
+
+        return chain(*self._log_chain())
+
+    def prove(self) -> Proof:
+        return proved(
+            self,
+            "it is a sum over paths of products p(x|Z)p(z|Z) with weights p(Z) ≥ 0 (6.29, 6.31), "
+            "in which steps beyond the end of both sequences sum to 1",
+        )
+
+
+class Emitted(Points):
+    """How probable each state makes each step of some sequences: numbers m·2^(512e).
+
+    The most probable state of each step counts as 1; the logarithm of all that this leaves out is
+    the `shift` of a sequence.
+    """
+
+    def __init__(self, mantissas: Series, exponents: Series, shifts: np.ndarray) -> None:
+        super().__init__()
+        self.mantissas = mantissas
+        self.exponents = exponents
+        self.shifts = shifts
+
+    def __len__(self) -> int:
+        return len(self.mantissas)
+
+    def take(self, rows: Any) -> Emitted:
+        parts = self.mantissas.take(rows), self.exponents.take(rows)
+        return Emitted(*parts, self.shifts[rows])
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return mantissas, exponents, and where each sequence begins."""
+        return self.mantissas.steps, self.exponents.steps, self.mantissas.starts
+
+
+def relative(logs: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return logarithms relative to the largest of each step, and their sums for each sequence.
+
+    What is common to all states cancels when the kernel is normalized. Left in, it would take
+    digits with it.
+
+    Examples
+    --------
+    >>> relative(np.array([[-7.0, -9.0], [-1.0, 0.0]]), np.array([0, 1, 2]))
+    (array([[ 0., -2.],
+           [-1.,  0.]]), array([-7.,  0.]))
+    """
+    top = logs.max(axis=1)
+    top = np.where(np.isneginf(top), 0.0, top)
+    count = len(starts) - 1
+    shifts = np.bincount(np.repeat(np.arange(count), np.diff(starts)), top, minlength=count)
+    return logs - top[:, None], shifts

@@ -1,0 +1,227 @@
+"""The aspect model of documents: each word of a document is about one of its topics."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from mercer.domains import Domain, Vectors
+from mercer.errors import DomainError, ValidityError
+from mercer.memory import afford
+from mercer.models import simplex
+from mercer.models.arrays import probabilities
+from mercer.models.base import model
+from mercer.models.counts import COUNTS, bonus, clustered, coefficients, counted, normalized
+from mercer.models.em import Hidden
+from mercer.models.sequences import lengths_of
+from mercer.threads import in_threads
+from mercer.values import positive, whole
+
+__all__ = ["AspectModel"]
+
+PRECISE, LONG = 1e-10, 10_000  # of folding in
+ROUGH = 3  # rounds of folding in between two steps of learning
+ROWS = 256
+
+
+@model
+class AspectModel(Hidden):
+    """The aspect model of documents, also known as probabilistic latent semantic analysis.
+
+    A document has a mixture π of topics, and each of its words is drawn from one of them, so that
+    word j has the probability Σ_z π_z·p(j|z) (Hofmann, 1999). The mixture belongs to the document,
+    not to the model: it is folded in, which means the most probable one is taken,
+
+        ln p(x) = max_π [ln n!/Πxⱼ! + Σⱼ xⱼ ln Σ_z π_z p(j|z) + ln Dir(π|1 + s·q)],
+
+    where the Dirichlet distribution says how mixtures are spread: around the proportions q, more
+    closely for a larger strength s. With s = 0 it says nothing, as in Hofmann's model. Because of
+    the maximum this is not a density that sums to one over all documents. Its gradient is that of
+    the bracket at the best π, and so the scores are those of Hofmann (2000): how often each word
+    was due to each topic, xⱼ·p(z|x, j), beyond what the topic would lead one to expect, and, for
+    s > 0, which topics the document has. A document without words has the mixture q.
+
+    Parameters
+    ----------
+    topics : int
+    words : array of shape (topics, words), optional
+        p(j|z); None until it is learned.
+    proportions : array of shape (topics,), optional
+        The q above, by default equal ones. They are not learned.
+    strength : float
+        The s above: as much as so many words that are spread over topics like q.
+    smoothing : float
+        Added to each expected count of a word in fitting, so that a word that was never seen with
+        a topic is not impossible there.
+    iterations, tolerance, starts : int, float, int
+        Fitting takes at most so many steps, ends with one that gains less than so much per item,
+        and takes the best of so many random beginnings.
+
+    Examples
+    --------
+    >>> model = AspectModel(2, [[0.9, 0.1, 0.0], [0.0, 0.1, 0.9]], strength=0.0)
+    >>> model.mixtures([[9, 2, 9], [5, 0, 0]]).round(3)
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    >>> model.parameter_names
+    ['word[0, 0]', 'word[1, 1]']
+    """
+
+    topics: int
+    words: Any = None
+    proportions: Any = None
+    strength: float = 1.0
+    smoothing: float = 0.01
+    iterations: int = 500
+    tolerance: float = 1e-2
+    starts: int = 1
+
+    domain: ClassVar[Domain] = COUNTS
+
+    def __post_init__(self) -> None:
+        self._normalize("topics", whole(self, "topics", self.topics))
+        for name in ("strength", "smoothing"):
+            self._normalize(name, positive(self, name, getattr(self, name), zero=True))
+        self._check_settings()
+        if self.proportions is not None:
+            given = probabilities(self, "proportions", self.proportions, (self.topics,))
+            if (given == 0).any():
+                raise ValidityError("proportions of AspectModel must be positive")
+            self._normalize("proportions", given)
+        if self.words is not None:
+            words = probabilities(self, "words", self.words, (self.topics, None))
+            self._normalize("words", words)
+
+    @property
+    def fitted(self) -> bool:
+        return self.words is not None
+
+    @cached_property
+    def _prior(self) -> np.ndarray:
+        """The proportions of topics that a document is expected to have."""
+        if self.proportions is None:  # it stays so, for the number of topics may change
+            return np.full(self.topics, 1.0 / self.topics)
+        return self.proportions
+
+    @cached_property
+    def _turned(self) -> np.ndarray:
+        return np.array(self.words.T, order="C")
+
+    def mixtures(self, X: Any) -> np.ndarray:
+        """Return the most probable mixture of topics of each document."""
+        points: Any = self._admit(X)
+        return self._folded(self._counts(points))[0]
+
+    def log_densities(self, points: Vectors) -> np.ndarray:
+        X = self._counts(points)
+        return self._folded(X)[1] + coefficients(X) + self._dirichlet()
+
+    def scores(self, points: Vectors) -> np.ndarray:
+        from mercer.models.aspect_loops import spread
+
+        X = self._counts(points)
+        topics, logs = self._folded(X)
+        size = len(logs) * self.words.size
+        afford(16 * size, f"the scores of {len(logs)} documents", "use fewer words or topics")
+        parts = []
+
+        def work(first: int) -> None:
+            rows, pi = X[first : first + ROWS], topics[first : first + ROWS]
+            counts = np.zeros((len(pi), *self.words.shape))
+            spread(_arrays(rows), self._turned, pi, counts)
+            parts.append((first, simplex.surplus(counts, self.words)))
+
+        in_threads(work, range(0, len(logs), ROWS))
+        words = np.concatenate([part for _, part in sorted(parts, key=lambda part: part[0])])
+        words[logs == -np.inf] = np.nan
+        return np.hstack([self._proportion_scores(topics), words]) if self.strength else words
+
+    def _proportion_scores(self, topics: np.ndarray) -> np.ndarray:
+        """Return the derivatives of ln Dir(π|1 + s·q) by the odds of q."""
+        from scipy.special import digamma
+
+        s, q = self.strength, self._prior
+        slopes = s * (np.log(topics) - digamma(1 + s * q))
+        return (q * (slopes - (slopes @ q)[:, None]))[:, simplex.free(q)]
+
+    def _dirichlet(self) -> float:
+        """Return the constant of ln Dir(π|1 + s·q)."""
+        from scipy.special import gammaln
+
+        s, q = self.strength, self._prior
+        return float(gammaln(self.topics + s) - gammaln(1 + s * q).sum()) if s else 0.0
+
+    @property
+    def parameter_names(self) -> list[str]:
+        self.require_fitted()
+        topics, words = (range(length) for length in self.words.shape)
+        proportions = simplex.names("proportion", self._prior, topics)
+        return (proportions if self.strength else []) + simplex.names(
+            "word", self.words, topics, words
+        )
+
+    # ---- folding in -------------------------------------------------------------------------
+
+    def _counts(self, points: Vectors) -> sparse.csr_array:
+        return counted(points, self.words.shape[1], self)
+
+    def _folded(
+        self, X: sparse.csr_array, start: np.ndarray | None = None, rounds: int = LONG
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mixture of each document and its value, without constants."""
+        from mercer.models.aspect_loops import fold_in
+
+        n = X.shape[0]
+        topics = np.tile(self._prior, (n, 1)) if start is None else start.copy()
+        values, prior = np.empty(n), self.strength * self._prior
+
+        def work(first: int) -> None:
+            part = slice(first, min(first + ROWS, n))
+            documents = _arrays(X[part])
+            fold_in(documents, self._turned, prior, PRECISE, rounds, topics[part], values[part])
+
+        in_threads(work, range(0, n, ROWS))
+        return topics, values
+
+    # ---- learning and drawing ---------------------------------------------------------------
+
+    def begin(self, points: Vectors, weights: np.ndarray, rng: np.random.Generator) -> Self:
+        X = counted(points, None, self)
+        R = clustered(X, weights, self, self.topics, rng) * weights[:, None]
+        return self.set_params(words=normalized((X.T @ R).T, self.smoothing))
+
+    def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
+        from mercer.models.aspect_loops import add_up
+
+        X, some = self._counts(points), weights > 0
+        # Mixtures go on from where the last step left them, so that a few rounds are enough and
+        # the value still never decreases.
+        known = self.__dict__.get("_known")
+        start = known[1] if known is not None and known[0] is points else None
+        topics, values = self._folded(X, start, ROUGH)
+        if (values[some] == -np.inf).any():
+            item = int(np.flatnonzero(some & (values == -np.inf))[0])
+            raise DomainError(f"item {item} of X is impossible under AspectModel")
+        total, used = np.zeros(self.words.shape[::-1]), X[np.flatnonzero(some)]
+        add_up(_arrays(used), self._turned, topics[some], weights[some], total)
+        better = self.set_params(words=normalized(total.T, self.smoothing))
+        better.__dict__["_known"] = points, topics
+        constants = coefficients(X)[some] + self._dirichlet()
+        value = float(weights[some] @ (values[some] + constants))
+        return better, value + bonus(self.words, self.smoothing)
+
+    def sample(self, count: int, seed: int = 0, length: Any = 100) -> np.ndarray:
+        """Draw the counts of `count` documents of a length, or of one length for each."""
+        self.require_fitted()
+        rng, lengths = np.random.default_rng(seed), lengths_of(count, length)
+        pi = rng.dirichlet(1 + self.strength * self._prior, size=count)
+        p = pi @ self.words
+        return rng.multinomial(lengths, p / p.sum(axis=1, keepdims=True)).astype(np.float64)
+
+
+def _arrays(X: sparse.csr_array) -> tuple[np.ndarray, ...]:
+    """Return sparse rows as the loops take them."""
+    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
