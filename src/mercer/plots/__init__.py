@@ -2,6 +2,7 @@
 
 from mercer.plots.cognition import plot_gradient, plot_learning, plot_map, plot_observed
 from mercer.plots.decision import plot_decision, plot_points
+from mercer.plots.explanation import plot_atoms, plot_letters, plot_nodes
 from mercer.plots.function import plot_function
 from mercer.plots.gram import plot_gram
 from mercer.plots.image import decision_gradient, plot_decision_image
@@ -13,13 +14,16 @@ from mercer.plots.weights import plot_weights
 __all__ = [
     "decision_gradient",
     "effective_rank",
+    "plot_atoms",
     "plot_decision",
     "plot_decision_image",
     "plot_function",
     "plot_gradient",
     "plot_gram",
     "plot_learning",
+    "plot_letters",
     "plot_map",
+    "plot_nodes",
     "plot_observed",
     "plot_path",
     "plot_points",

@@ -1,5 +1,6 @@
 """The figures of the seeds: every one is drawn, is not blank, and shows what its caption says."""
 
+from dataclasses import replace
 from functools import cache
 
 import matplotlib.image
@@ -9,7 +10,7 @@ from scipy.optimize import linprog
 
 from mercer import SVC
 from mercer.errors import DomainError
-from mercer.plots.figures import FIGURES, find, svm, tutorial
+from mercer.plots.figures import FIGURES, find, structured, svm, tutorial
 
 SEEDS = {
     *(f"tutorial-{number}" for number in range(1, 9)),
@@ -26,6 +27,9 @@ SEEDS = {
     "svm-regions",
     "shj",
     "gcm",
+    "letters",
+    "molecule",
+    "graph-nodes",
 }
 
 
@@ -215,3 +219,35 @@ def test_exemplars_explain_what_prototypes_cannot():
     assert first < second and observed < more  # 1110 and 1010
     first, second = prototypes.lines[1].get_xdata()[:2]
     assert first > second
+
+
+def test_the_boxes_decide_about_a_strand_and_the_last_one_has_none():
+    found = structured.promoters_explained()
+    assert [why.score > 0 for why in found] == list(structured.WITH)
+    inside = np.concatenate([start + np.arange(len(box)) for start, box in structured.BOXES])
+    for why in [why for why, boxes in zip(found, structured.WITH, strict=True) if boxes]:
+        values = why.units()["contribution"].to_numpy()
+        assert values[inside].mean() > 5 * np.abs(np.delete(values, inside)).mean()
+
+
+def test_atoms_other_than_carbon_speak_for_water_and_chains_and_rings_against_it():
+    acid, long_acid, ester = structured.molecules_explained()
+    assert acid.score > 0 > max(long_acid.score, ester.score)
+    for why in (acid, long_acid, ester):
+        parts = why.units().groupby("unit")["contribution"]
+        assert parts.mean()["O"] > 0
+    assert long_acid.units()["contribution"].head(6).max() < 0  # the chain
+    assert ester.units()["contribution"].tail(6).max() < 0  # the ring
+
+
+def test_the_group_decides_about_a_tree_and_the_last_one_has_none():
+    found = structured.trees_explained()
+    assert [why.score > 0 for why in found] == list(structured.WITH)
+    for why in [why for why, group in zip(found, structured.WITH, strict=True) if group]:
+        values = why.units()["contribution"].to_numpy()
+        assert values[-3:].min() > values[:-3].max()
+
+
+def test_a_figure_that_needs_a_package_says_whether_it_is_there():
+    assert find("molecule").possible and find("letters").possible
+    assert not replace(find("molecule"), needs="no_such_package").possible

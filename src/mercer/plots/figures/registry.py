@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ class Picture:
         Width and height in inches, with the caption.
     paint : callable
         Draws into an empty figure.
+    needs : str
+        A package that does not come with mercer, or nothing.
     """
 
     name: str
@@ -45,6 +48,12 @@ class Picture:
     caption: str
     size: tuple[float, float]
     paint: Callable[[Figure], None]
+    needs: str = ""
+
+    @property
+    def possible(self) -> bool:
+        """Whether all that it needs is installed."""
+        return not self.needs or find_spec(self.needs) is not None
 
     def draw(self) -> Figure:
         """Return the figure, with its caption underneath."""
@@ -73,12 +82,12 @@ FIGURES: dict[str, Picture] = {}
 
 
 def picture(
-    name: str, source: str, caption: str, size: tuple[float, float]
+    name: str, source: str, caption: str, size: tuple[float, float], needs: str = ""
 ) -> Callable[[Callable[[Figure], None]], Callable[[Figure], None]]:
     """Register the decorated function, which draws into an empty figure, under a name."""
 
     def register(paint: Callable[[Figure], None]) -> Callable[[Figure], None]:
-        FIGURES[name] = Picture(name, source, caption, size, paint)
+        FIGURES[name] = Picture(name, source, caption, size, paint, needs)
         return paint
 
     return register

@@ -1,0 +1,195 @@
+"""An explanation: the scores of some items, and everything that they add up from."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.explanations.credit import Part
+from mercer.kernels import Kernel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Decision", "Explanation"]
+
+LONGEST = 80  # letters of a kernel's formula in a table
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a machine decides about some items as it does. Made by `explain`.
+
+    Attributes
+    ----------
+    items : list
+        What is explained.
+    toward : list
+        For each item the label that a positive score speaks for; None for a number.
+    scores : ndarray of shape (items,)
+    offsets : ndarray of shape (items,)
+        The part of a score that is the same for whatever item.
+    similarities : ndarray of shape (items, exemplars)
+    contributions : ndarray of shape (items, exemplars)
+        Weight times similarity of each exemplar; with the offset they add up to the score.
+    places : ndarray of shape (exemplars,)
+        The row of each exemplar among the items that the machine learned from.
+    exemplars : list
+        The exemplars themselves.
+    parts : list of Part
+        The score divided among the parts of the kernel and their features.
+    """
+
+    items: list[Any]
+    toward: list[Any]
+    scores: np.ndarray
+    offsets: np.ndarray
+    similarities: np.ndarray
+    contributions: np.ndarray
+    places: np.ndarray
+    exemplars: list[Any]
+    parts: list[Part]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __getitem__(self, item: int) -> Decision:
+        return Decision(self, range(len(self))[operator.index(item)])
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Explanation({len(self)} items, {len(self.exemplars)} exemplars)"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Why a machine decides about one item as it does: ``explanation[i]``.
+
+    Print it for a summary; `exemplars`, `features`, `units` and `columns` are tables.
+    """
+
+    explanation: Explanation
+    item: int
+
+    @property
+    def thing(self) -> Any:
+        """What was decided about."""
+        return self.explanation.items[self.item]
+
+    @property
+    def score(self) -> float:
+        """The score, in favor of `toward`."""
+        return float(self.explanation.scores[self.item])
+
+    @property
+    def toward(self) -> Any:
+        """The label that a positive score speaks for."""
+        return self.explanation.toward[self.item]
+
+    def exemplars(self, count: int | None = None) -> pd.DataFrame:
+        """Return who pulled the decision, strongest first, with the share of all pulling.
+
+        A positive contribution pulls toward the label, a negative one away from it.
+        """
+        import pandas as pd
+
+        all_of_it = self.explanation
+        pull = all_of_it.contributions[self.item]
+        order = np.argsort(-np.abs(pull), kind="stable")[:count]
+        order = order[pull[order] != 0]
+        total = np.abs(pull).sum() or 1.0
+        return pd.DataFrame(
+            {
+                "row": all_of_it.places[order],
+                "exemplar": [all_of_it.exemplars[i] for i in order],
+                "similarity": all_of_it.similarities[self.item, order],
+                "contribution": pull[order],
+                "share": np.abs(pull[order]) / total,
+            }
+        )
+
+    def features(self, count: int | None = None) -> pd.DataFrame:
+        """Return what in the item spoke for and against, strongest first.
+
+        Patterns, words or columns, for parts of the kernel that have explicit features; empty if
+        there are none.
+        """
+        import pandas as pd
+
+        rows = []
+        for part in self.explanation.parts:
+            if part.features is None:
+                continue
+            row, kernel = part.features[[self.item]], _short(part.kernel)
+            for column, value in zip(row.indices, row.data, strict=True):
+                if value != 0:
+                    rows.append((part.names[column], value, kernel, part.columns))  # type: ignore[index]
+        frame = pd.DataFrame(rows, columns=["feature", "contribution", "kernel", "columns"])
+        order = np.argsort(-np.abs(frame["contribution"].to_numpy(float)), kind="stable")[:count]
+        return frame.iloc[order].reset_index(drop=True)
+
+    def columns(self) -> pd.DataFrame:
+        """Return what each part of the kernel contributed, with the columns that it looks at."""
+        import pandas as pd
+
+        parts = self.explanation.parts
+        return pd.DataFrame(
+            {
+                "columns": [part.columns for part in parts],
+                "kernel": [_short(part.kernel) for part in parts],
+                "contribution": [float(part.totals[self.item]) for part in parts],
+            }
+        )
+
+    def units(self, part: int | None = None) -> pd.DataFrame:
+        """Return the contribution of each letter, node or word of the item, in order.
+
+        Parameters
+        ----------
+        part : int, optional
+            Which part of the kernel; by default all that have places of the same kind and number,
+            added up.
+        """
+        import pandas as pd
+
+        chosen = [p for p in self.explanation.parts if p.places is not None and p.units]
+        if part is not None:
+            chosen = [p for p in [self.explanation.parts[part]] if p.places is not None]
+        names: list[str] = chosen[0].units[self.item] if chosen else []  # type: ignore[index]
+        total = np.zeros(len(names))
+        for p in chosen:
+            if p.units[self.item] == names:  # type: ignore[index]
+                total += p.places[self.item]  # type: ignore[index]
+        return pd.DataFrame({"unit": names, "contribution": total})
+
+    def __str__(self) -> str:
+        about = "" if self.toward is None else f" toward {self.toward!r}"
+        offset = float(self.explanation.offsets[self.item])
+        lines = [f"score {self.score:.4g}{about}, of which {offset:.4g} for any item"]
+        parts = self.columns()
+        if len(parts) > 1:
+            lines.append("parts:")
+            for columns, kernel, value in parts.itertuples(index=False):
+                where = f" of {', '.join(map(str, columns))}" if columns else ""
+                lines.append(f"  {value:+.4g}  {kernel}{where}")
+        features = self.features(5)
+        if len(features):
+            lines.append("features:")
+            lines += [f"  {v:+.4g}  {f}" for f, v in features.iloc[:, :2].itertuples(index=False)]
+        pulls = self.exemplars(5)
+        lines.append("exemplars:")
+        for row, _, similarity, value, share in pulls.itertuples(index=False):
+            lines.append(f"  {value:+.4g}  row {row}, similarity {similarity:.3g}, {share:.0%}")
+        return "\n".join(lines)
+
+
+def _short(kernel: Kernel) -> str:
+    """Return the formula of a kernel, without the end of one that holds what it has learned."""
+    formula = repr(kernel)
+    return formula if len(formula) <= LONGEST else formula[: LONGEST - 1] + "…"

@@ -1,0 +1,85 @@
+"""Voices: the function and the offset by which a fitted machine judges an item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import Points
+from mercer.errors import DomainError
+from mercer.machines.pairs import duels
+from mercer.rkhs import Function
+
+__all__ = ["Voices", "voices"]
+
+
+@dataclass(frozen=True)
+class Voices:
+    """How each item is judged: Σᵢ wᵢ k(x, xᵢ) + b, in favor of one answer.
+
+    Attributes
+    ----------
+    function : Function
+        Its kernel and points are the k and xᵢ.
+    weights : ndarray of shape (items, points)
+    offsets : ndarray of shape (items,)
+    toward : list
+        The label that positive scores speak for, or None for a number.
+    """
+
+    function: Function
+    weights: np.ndarray
+    offsets: np.ndarray
+    toward: list[Any]
+
+
+def voices(machine: Any, points: Points, X: Any, label: Any, output: int) -> Voices:
+    """Return how a machine judges some items.
+
+    With two classes a score speaks for one and against the other. With more it is that of the
+    class itself, or the mean over its duels with the others.
+    """
+    function = machine.function_
+    table = function.coefficients.reshape(len(function), -1)
+    offset = np.broadcast_to(getattr(machine, "intercept_", 0.0), (table.shape[1],))
+    classes = getattr(machine, "classes_", None)
+    if classes is None:
+        column = _output(output, table.shape[1])
+        mixing = np.repeat(np.eye(table.shape[1])[[column]], len(points), axis=0)
+        toward: list[Any] = [None] * len(points)
+    else:
+        codes = _codes(machine, X, len(points), classes, label)
+        mixing = _directions(machine, len(classes), table.shape[1])[codes]
+        toward = [classes.tolist()[code] for code in codes]
+    return Voices(function, mixing @ table.T, mixing @ offset, toward)
+
+
+def _codes(machine: Any, X: Any, count: int, classes: np.ndarray, label: Any) -> np.ndarray:
+    """Return the place among the classes of the answer that is explained, for each item."""
+    if label is None:
+        return np.searchsorted(classes, machine.predict(X))
+    known = classes.tolist()
+    if label not in known:
+        raise DomainError(f"there is no class {label!r}; the classes are {known}")
+    return np.full(count, known.index(label))
+
+
+def _directions(machine: Any, classes: int, columns: int) -> np.ndarray:
+    """Return what each class makes of the outputs of the function, one row for each class."""
+    if classes == 2 and columns == 1:
+        return np.array([[-1.0], [1.0]])
+    if getattr(machine, "multiclass", None) != "ovo":
+        return np.eye(classes)
+    D = np.zeros((classes, columns))
+    for column, duel in enumerate(duels(np.ones(classes, int), "ovo")):
+        first, second = duel.name
+        D[first, column], D[second, column] = 1.0, -1.0
+    return D / (classes - 1)
+
+
+def _output(output: int, count: int) -> int:
+    if not 0 <= output < count:
+        raise DomainError(f"there are {count} outputs, so there is none with the number {output}")
+    return output
