@@ -21,6 +21,8 @@ TASKS = {
     "usps": ("benchmarks.usps", "test errors on handwritten digits, beside the lecture's"),
     "selection": ("benchmarks.selection", "grid search, leave-one-out, nested folds"),
     "cognition": ("benchmarks.cognition", "simulated subjects, maximum likelihood of the GCM"),
+    "structured": ("benchmarks.structured", "strings, texts, graphs, molecules: speed, accuracy"),
+    "generative": ("benchmarks.generative", "Fisher vectors, hidden Markov models: forward"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 

@@ -16,15 +16,20 @@ if TYPE_CHECKING:
         datasets,
         domains,
         errors,
+        explanations,
+        files,
         gram,
         kernels,
         machines,
+        models,
         plans,
         rkhs,
         selection,
         solvers,
         testing,
     )
+    from mercer.explanations import explain
+    from mercer.files import load, save
     from mercer.machines import (
         LPSVC,
         SVC,
@@ -51,8 +56,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = (
-    "cognition", "datasets", "domains", "errors", "gram", "kernels", "machines", "plans", "plots",
-    "rkhs", "selection", "solvers", "testing",
+    "cognition", "datasets", "domains", "errors", "explanations", "files", "gram", "kernels",
+    "machines", "models", "plans", "plots", "rkhs", "selection", "solvers", "testing",
 )  # fmt: skip
 _HOMES = {
     "LPSVC": "mercer.machines",
@@ -75,6 +80,9 @@ _HOMES = {
     "RBFNetwork": "mercer.machines",
     "RBFNetworkClassifier": "mercer.machines",
     "Plan": "mercer.plans",
+    "explain": "mercer.explanations",
+    "load": "mercer.files",
+    "save": "mercer.files",
 }
 
 __all__ = [
@@ -102,11 +110,17 @@ __all__ = [
     "datasets",
     "domains",
     "errors",
+    "explain",
+    "explanations",
+    "files",
     "gram",
     "kernels",
+    "load",
     "machines",
+    "models",
     "plans",
     "rkhs",
+    "save",
     "selection",
     "solvers",
     "testing",

@@ -16,7 +16,9 @@ __all__ = [
     "ConvergenceWarning",
     "DomainError",
     "DomainTypeError",
+    "FileError",
     "MercerError",
+    "ModelWarning",
     "PlanError",
     "SelectionError",
     "SelectionWarning",
@@ -53,8 +55,17 @@ class SelectionError(MercerError, ValueError):
     """A grid, its folds or its scoring cannot work; the message names what is wrong."""
 
 
+class FileError(MercerError, ValueError):
+    """A model file cannot be written or read; the message says what is in the way."""
+
+
 class SelectionWarning(UserWarning):
     """A choice that deserves a second look, such as a best value at the border of a grid."""
+
+
+class ModelWarning(UserWarning):
+    """Something about a generative model that deserves a second look: an impossible item, a
+    singular information matrix."""
 
 
 class ConvergenceWarning(UserWarning):

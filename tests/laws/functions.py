@@ -6,6 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from mercer.models import (
+    AspectModel,
+    FromLogDensity,
+    FromSciPy,
+    GaussianDensity,
+    GaussianMixtureModel,
+    HiddenMarkovModel,
+    MarkovChain,
+    MultinomialMixture,
+    from_log_density,
+)
+
 __all__ = ["FUNCTIONS"]
 
 
@@ -55,9 +67,30 @@ def square(x: Any) -> float:
     return float(x[0]) * float(x[0])
 
 
+def frequency(word: str, rate: float = 0.5) -> float:
+    """Return the logarithm of how often a word is used: long ones less, with an A more."""
+    return -rate * rate * len(word) + 0.5 * rate * word.count("a")
+
+
+def popularity(word: str, u: np.ndarray) -> np.ndarray:
+    """Return the logarithm of how often a word is used by people of different taste."""
+    return -np.sum((u - 0.2 * len(word)) ** 2, axis=1) / 4 - len(word)
+
+
 FUNCTIONS = {
     function.__name__: function
     for function in (
+        frequency,
+        popularity,
+        AspectModel,
+        FromLogDensity,
+        FromSciPy,
+        GaussianDensity,
+        GaussianMixtureModel,
+        HiddenMarkovModel,
+        MarkovChain,
+        MultinomialMixture,
+        from_log_density,
         shared,
         closeness,
         damping,

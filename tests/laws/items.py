@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tests.laws.generative_items import GENERATIVE_ITEMS
+from tests.laws.graph_items import GRAPH_ITEMS
+from tests.laws.string_items import STRING_ITEMS
+from tests.laws.structured_items import STRUCTURED
+
 __all__ = ["ITEMS"]
 
 rng = np.random.default_rng(20240229)
@@ -66,6 +71,10 @@ ITEMS: dict[str, object] = {
     "table": table(),
     "valid matrix": squared(rng.normal(size=(12, 4))),
     "matrix": squared(rng.normal(size=(12, 12))) - 6.0,  # has a negative eigenvalue
+    **GENERATIVE_ITEMS,
+    **GRAPH_ITEMS,
+    **STRING_ITEMS,
+    **STRUCTURED,
 }
 
 for items in ITEMS.values():

@@ -44,7 +44,11 @@ from mercer.solvers import Cholesky, Eigen, Primal
 from mercer.testing import SolverCase
 from tests.laws.entries import Entry, MachineEntry
 from tests.laws.functions import shared
+from tests.laws.generative_entries import GENERATIVE
+from tests.laws.graph_entries import GRAPHS_AND_MOLECULES
 from tests.laws.items import ITEMS
+from tests.laws.string_entries import SETS, STRINGS
+from tests.laws.structured_entries import GAPS, SERIES_AND_TREES
 
 __all__ = ["KERNELS", "MACHINES", "SOLVERS"]
 
@@ -137,6 +141,7 @@ KERNELS = [
     Entry("Categorical()", "words", "features"),
     Entry("Categorical()", "fingerprints", "features"),
     Entry("Categorical()", "table", "features"),
+    *GRAPHS_AND_MOLECULES,
     # algebra
     Entry("Gaussian(1.0) + Linear()", "wide points", "sparse"),
     Entry("Gaussian(1.0) + (Gaussian(2.0) + Gaussian((1.0, 2.0, 0.5)))", "points", SHIFT),
@@ -180,6 +185,11 @@ KERNELS = [
     Entry("gaussian_over(Gaussian(1.0), 0.5)", "wide points", "sparse"),
     Entry("gaussian_over(Polynomial(2), 'median')", "points", "heuristic sparse"),
     Entry("gaussian_over(assume_psd(from_function(shared)), 1.5)", "sets"),
+    *STRINGS,
+    *SETS,
+    *SERIES_AND_TREES,
+    *GAPS,
+    *GENERATIVE,
     # made by users
     Entry("from_features(letters)", "words", "features"),
     Entry("from_features(polar, batched=True)", "wide points", "features"),
@@ -194,6 +204,7 @@ KERNELS = [
     Entry("assume_psd(precomputed())", "valid matrix", "matrix"),
     Entry("named('gaussian')", "points", "heuristic " + SHIFT),
     Entry("named('polynomial')", "points", FINITE),
+    Entry("parse('2 * Gaussian(1.3) + Linear()')", "points", "sparse"),
 ]  # fmt: skip
 
 SOLVERS = [

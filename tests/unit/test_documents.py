@@ -83,7 +83,8 @@ def with_current_source(text: str) -> str:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
-def test_the_code_of_a_document_runs_and_prints_what_it_says(document, monkeypatch):
+def test_the_code_of_a_document_runs_and_prints_what_it_says(document, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # some write files
     text = document.read_text(encoding="utf-8")
     module = types.ModuleType("document")
     monkeypatch.setitem(sys.modules, "document", module)  # pickle looks for classes there

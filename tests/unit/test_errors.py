@@ -14,6 +14,7 @@ from mercer import errors
         (errors.ValidityError, (errors.MercerError, ValueError)),
         (errors.PlanError, (errors.MercerError, MemoryError)),
         (errors.SolveError, (errors.MercerError, np.linalg.LinAlgError)),
+        (errors.FileError, (errors.MercerError, ValueError)),
         (errors.ConvergenceWarning, (UserWarning,)),
     ],
 )

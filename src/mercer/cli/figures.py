@@ -49,6 +49,11 @@ def figures(
     try:
         out.mkdir(parents=True, exist_ok=True)
         for picture in chosen:
-            typer.echo(picture.save(out, format.value))
+            if picture.possible or names:
+                typer.echo(picture.save(out, format.value))
+            else:
+                typer.echo(f"{picture.name} is left out: it needs {picture.needs}", err=True)
+    except ImportError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from error
     except OSError as error:
         raise typer.BadParameter(f"cannot write there: {error}", param_hint="--out") from error

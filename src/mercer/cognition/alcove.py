@@ -14,8 +14,8 @@ import numpy as np
 from mercer.cognition.learner import Learner, admit_new, admit_trials, distinct, softmax
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Shepard
-from mercer.kernels.parameters import positive
 from mercer.rkhs import Function
+from mercer.values import positive
 
 __all__ = ["ALCOVE"]
 

@@ -29,8 +29,8 @@ from mercer.cognition.responses import (
 from mercer.cognition.space import Space, admit_stimuli, named_columns
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.kernels import Shepard
-from mercer.kernels.parameters import positive, whole
 from mercer.rkhs import Function
+from mercer.values import positive, whole
 
 __all__ = ["ChoiceModel", "shares"]
 

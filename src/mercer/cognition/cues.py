@@ -15,8 +15,8 @@ import numpy as np
 from mercer.cognition.learner import Learner, admit_trials, softmax
 from mercer.errors import DomainError
 from mercer.kernels import Categorical, Kernel, Linear
-from mercer.kernels.parameters import positive
 from mercer.rkhs import Function
+from mercer.values import positive
 
 __all__ = ["ConfiguralCue", "DeltaRule"]
 

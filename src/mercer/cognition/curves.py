@@ -16,7 +16,7 @@ from mercer.cognition.designs import Design
 from mercer.cognition.learner import per_block
 from mercer.domains import real_numbers
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
-from mercer.kernels.parameters import positive
+from mercer.values import positive
 
 __all__ = ["Search", "fit_alcove"]
 

@@ -29,9 +29,9 @@ from mercer.cognition.parameters import Layout, Part, Positive, Simplex
 from mercer.cognition.space import Space
 from mercer.errors import ValidityError
 from mercer.gram import Dense
-from mercer.kernels.parameters import positive
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Problem
+from mercer.values import positive
 
 __all__ = ["ExemplarRidge", "WeightedSimilarity"]
 

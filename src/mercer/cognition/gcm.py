@@ -22,8 +22,8 @@ from mercer.cognition.memory import Memory
 from mercer.cognition.parameters import Part, Positive, Simplex
 from mercer.cognition.space import Space
 from mercer.errors import ValidityError
-from mercer.kernels.parameters import positive
 from mercer.rkhs import Function
+from mercer.values import positive
 
 __all__ = ["GCM", "LuceModel", "SummedSimilarity", "context_model"]
 

@@ -1,11 +1,20 @@
 """Admit: the user's objects become validated, encoded, sliceable points."""
 
-from mercer.domains.categories import CATEGORIES, Categories
+from mercer.domains.bags import ELEMENTS, BagDomain, Bags
+from mercer.domains.categories import CATEGORIES, Categories, CategoryDomain
 from mercer.domains.columns import ANYTHING, COLUMNS, Anything, Columns
 from mercer.domains.gramrows import GRAM_ROWS, GramRows, require_symmetric
-from mercer.domains.objects import Objects
+from mercer.domains.graph_forms import as_graph
+from mercer.domains.graph_labels import Labels
+from mercer.domains.graph_value import Graph
+from mercer.domains.graphs import GRAPHS, GraphDomain, Graphs, Kind, Net, same_kind
+from mercer.domains.molecules import SMILES, MoleculeDomain, Molecules
+from mercer.domains.objects import Objects, things
 from mercer.domains.points import Domain, Points, join
-from mercer.domains.tables import Table, is_frame
+from mercer.domains.series import SERIES, Series, SeriesDomain
+from mercer.domains.sets import SETS, SetDomain, Sets
+from mercer.domains.strings import STRINGS, StringDomain, Strings
+from mercer.domains.tables import MISSING, Table, is_frame
 from mercer.domains.targets import (
     admit_labels,
     admit_numbers,
@@ -14,33 +23,64 @@ from mercer.domains.targets import (
     real_numbers,
     weigh_classes,
 )
+from mercer.domains.trees import TREES, TreeDomain, Trees
 from mercer.domains.vectors import VECTORS, ZERO, VectorDomain, Vectors, to_numpy
 
 __all__ = [
     "ANYTHING",
     "CATEGORIES",
     "COLUMNS",
+    "ELEMENTS",
     "GRAM_ROWS",
+    "GRAPHS",
+    "MISSING",
+    "SERIES",
+    "SETS",
+    "SMILES",
+    "STRINGS",
+    "TREES",
     "VECTORS",
     "ZERO",
     "Anything",
+    "BagDomain",
+    "Bags",
     "Categories",
+    "CategoryDomain",
     "Columns",
     "Domain",
     "GramRows",
+    "Graph",
+    "GraphDomain",
+    "Graphs",
+    "Kind",
+    "Labels",
+    "MoleculeDomain",
+    "Molecules",
+    "Net",
     "Objects",
     "Points",
+    "Series",
+    "SeriesDomain",
+    "SetDomain",
+    "Sets",
+    "StringDomain",
+    "Strings",
     "Table",
+    "TreeDomain",
+    "Trees",
     "VectorDomain",
     "Vectors",
     "admit_labels",
     "admit_numbers",
     "admit_target",
     "admit_weights",
+    "as_graph",
     "is_frame",
     "join",
     "real_numbers",
     "require_symmetric",
+    "same_kind",
+    "things",
     "to_numpy",
     "weigh_classes",
 ]

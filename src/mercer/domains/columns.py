@@ -11,14 +11,23 @@ from mercer.domains.categories import CategoryDomain
 from mercer.domains.objects import Objects
 from mercer.domains.points import Domain, Points
 from mercer.domains.tables import Table, is_frame
-from mercer.domains.vectors import VECTORS, VectorDomain, Vectors
+from mercer.domains.vectors import VECTORS, VectorDomain, Vectors, read
 
 __all__ = ["ANYTHING", "COLUMNS", "Anything", "Columns"]
 
 
 @dataclass(frozen=True)
 class Columns(Domain):
-    """Anything with columns: DataFrames and two-dimensional arrays."""
+    """Anything with columns: DataFrames and two-dimensional arrays.
+
+    Parameters
+    ----------
+    gaps : bool
+        Whether numbers of an array may be missing (NaN): some kernel knows what to do then, and
+        every other one looks for itself. A DataFrame is always looked at column by column.
+    """
+
+    gaps: bool = False
 
     def admit(self, X: Any, name: str = "X") -> Points:
         if isinstance(X, Table):
@@ -29,11 +38,14 @@ class Columns(Domain):
             X = X.array
         if isinstance(X, np.ndarray) and X.dtype.kind in "OUS" and X.ndim == 2:
             return Table(X, name)
-        array = X.array if isinstance(X, Vectors) else VECTORS.admit(X, name).array
-        return Table(array, name)
+        if isinstance(X, Vectors):
+            return Table(X.array, name)
+        return Table(read(X, name).array if self.gaps else VECTORS.admit(X, name).array, name)
 
     def merge(self, other: Domain) -> Domain | None:
-        return self if isinstance(other, Columns | VectorDomain | CategoryDomain) else None
+        if isinstance(other, Columns):
+            return Columns(self.gaps or other.gaps)
+        return self if isinstance(other, VectorDomain | CategoryDomain) else None
 
 
 COLUMNS = Columns()

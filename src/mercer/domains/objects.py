@@ -9,9 +9,10 @@ import array_api_compat
 import numpy as np
 
 from mercer.domains.points import Points, nonempty
+from mercer.domains.tables import Table, is_frame
 from mercer.errors import DomainError
 
-__all__ = ["Objects"]
+__all__ = ["Objects", "things"]
 
 
 class Objects(Points):
@@ -44,6 +45,41 @@ class Objects(Points):
 
     def items(self) -> Iterator[Any]:
         return iter(self.array)
+
+
+def things(X: Any, name: str = "X") -> Objects:
+    """Return the things that a container holds, for a domain of whole objects.
+
+    A list, a Series, an array, `Objects`, or one column of a table; a table of several columns
+    is refused, because nobody said which of them holds the things. Rows of a two-dimensional
+    array of numbers are things.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> list(things(pd.DataFrame({"word": ["cat", "dog"]})).items())
+    ['cat', 'dog']
+    """
+    if isinstance(X, Objects):
+        return X
+    if is_frame(X):
+        X = Table(X, name)
+    if isinstance(X, Table):
+        return Objects(_only_column(X, name), name)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS" and X.shape[1] == 1:
+        X = X[:, 0]
+    if isinstance(X, Points):
+        X = list(X.items())
+    return Objects(X, name)
+
+
+def _only_column(table: Table, name: str) -> Any:
+    if table.width != 1:
+        raise DomainError(
+            f"{name} has {table.width} columns, but a kernel on whole things looks at one; say "
+            "which with k.on('name')"
+        )
+    return table.frame.iloc[:, 0] if is_frame(table.frame) else table.frame[:, 0]
 
 
 def _iterable(X: Any) -> bool:

@@ -41,6 +41,10 @@ class Points:
         """Return these points followed by others of the same kind."""
         raise NotImplementedError
 
+    def units(self) -> list[list[str]] | None:
+        """Return what each thing is made of: its letters, nodes or atoms; None for nothing."""
+        return None
+
     @property
     def width(self) -> int | None:
         """Number of columns, or None where things have no columns."""

@@ -12,12 +12,40 @@ from scipy import sparse
 from mercer.domains.points import Points, nonempty
 from mercer.errors import DomainError, suggestion
 
-__all__ = ["Table", "is_frame"]
+__all__ = ["MISSING", "Table", "is_frame", "to_numpy"]
+
+
+class Missing:
+    """The category of what is not there: there is one, also after pickling.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(MISSING)) is MISSING
+    True
+    """
+
+    def __reduce__(self) -> str:
+        return "MISSING"
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
 
 
 def is_frame(X: Any) -> bool:
     """Tell a pandas DataFrame from an array without importing pandas."""
     return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """Return any library's array as NumPy's, from whatever device it is on."""
+    try:
+        return np.asarray(array)
+    except TypeError:
+        return np.asarray(array_api_compat.to_device(array, "cpu"))
 
 
 class Table(Points):
@@ -74,6 +102,65 @@ class Table(Points):
         )
         return Table(xp.take(self.frame, xp.asarray(places, device=device), axis=1), places=places)
 
+    def absent(self) -> np.ndarray | None:
+        """Return which entries are missing (None, NaN, NA or NaT), or None if none of them is.
+
+        Examples
+        --------
+        >>> Table(np.array([[1.0, np.nan], [2.0, 3.0]])).absent()
+        array([[False,  True],
+               [False, False]])
+        """
+        frame = self.frame
+        if sparse.issparse(frame):
+            gaps = np.isnan(frame.data) if frame.dtype.kind == "f" else np.zeros(0, bool)
+            if not gaps.any():
+                return None
+            return sparse.csr_array((gaps, frame.indices, frame.indptr), frame.shape).toarray()
+        if is_frame(frame):
+            found = frame.isna().to_numpy()
+        elif isinstance(frame, np.ndarray) and frame.dtype.kind == "O":
+            import pandas as pd
+
+            found = pd.isna(frame)
+        elif isinstance(frame, np.ndarray):
+            found = np.isnan(frame) if frame.dtype.kind == "f" else np.zeros(0, bool)
+        else:
+            xp = array_api_compat.array_namespace(frame)
+            found = to_numpy(xp.isnan(frame))
+        return found if found.any() else None
+
+    def filled(self, absent: np.ndarray, values: list[Any]) -> Table:
+        """Return the table with one value in all gaps of each column."""
+        frame = self.frame
+        if sparse.issparse(frame):
+            data = np.where(np.isnan(frame.data), 0.0, frame.data)
+            whole = sparse.csr_array((data, frame.indices, frame.indptr), frame.shape)
+            return Table(whole, places=self.places)
+        if is_frame(frame):
+            import pandas as pd
+
+            columns = [
+                _filled(frame.iloc[:, j], absent[:, j], value) for j, value in enumerate(values)
+            ]
+            return Table(pd.concat(columns, axis=1), places=self.places or [])
+        numbers = all(isinstance(value, float) for value in values)
+        if numbers and not isinstance(frame, np.ndarray):
+            xp, device = array_api_compat.array_namespace(frame), array_api_compat.device(frame)
+            stand_ins = xp.asarray(values, dtype=frame.dtype, device=device)
+            return Table(xp.where(xp.isnan(frame), stand_ins[None, :], frame), places=self.places)
+        frame = to_numpy(frame)
+        whole = frame.copy() if numbers else frame.astype(object)
+        for j, value in enumerate(values):
+            _put(whole[:, j], absent[:, j], value)
+        return Table(whole, places=self.places)
+
+    def label(self, column: int) -> str:
+        """Return what the user calls a column, in code: its name, or its number in the table."""
+        if is_frame(self.frame):
+            return repr(self.frame.columns[column])
+        return str(self.places[column] if self.places else column)
+
     def _positions(self, columns: tuple[Any, ...]) -> list[int]:
         names = list(self.frame.columns) if is_frame(self.frame) else []
         return [j for column in columns for j in self._position(column, names)]
@@ -90,6 +177,23 @@ class Table(Points):
         if not -self.width <= column < self.width:
             raise DomainError(f"X has {self.width} columns, so there is no column {column}")
         return [column % self.width]
+
+
+def _filled(column: Any, absent: np.ndarray, value: Any) -> Any:
+    """Return a column of a DataFrame with a value in its gaps."""
+    number = isinstance(value, float)
+    if not absent.any() or (number and column.dtype.kind not in "fiubO"):
+        return column  # what holds no numbers is left to the check that says so
+    if number and column.dtype.kind == "f":
+        return column.fillna(value)
+    things = column.to_numpy(dtype=object, copy=True)
+    _put(things, absent, value)
+    return type(column)(things, index=column.index, name=column.name, dtype=object)
+
+
+def _put(column: np.ndarray, places: np.ndarray, value: Any) -> None:
+    for i in np.flatnonzero(places):  # one by one, because a thing may be a list or an array
+        column[i] = value
 
 
 def _check_unique(frame: Any, name: str) -> None:

@@ -13,10 +13,10 @@ from scipy import sparse
 
 from mercer.domains.objects import Objects
 from mercer.domains.points import Domain, Points, nonempty
-from mercer.domains.tables import Table, is_frame
+from mercer.domains.tables import Table, is_frame, to_numpy
 from mercer.errors import DomainError, DomainTypeError
 
-__all__ = ["VECTORS", "ZERO", "VectorDomain", "Vectors", "to_numpy"]
+__all__ = ["VECTORS", "ZERO", "VectorDomain", "Vectors", "read", "to_numpy"]
 
 
 class Zero:
@@ -34,14 +34,6 @@ class Zero:
 
 
 ZERO = Zero()
-
-
-def to_numpy(array: Any) -> np.ndarray:
-    """Return any library's array as NumPy's, from whatever device it is on."""
-    try:
-        return np.asarray(array)
-    except TypeError:
-        return np.asarray(array_api_compat.to_device(array, "cpu"))
 
 
 class Vectors(Points):
@@ -142,7 +134,7 @@ class VectorDomain(Domain):
         elif isinstance(X, Table):
             points = _read_table(X, name)
         else:
-            points = _read(X.array if isinstance(X, Objects) else X, name)
+            points = read(X.array if isinstance(X, Objects) else X, name)
         if not isinstance(X, Vectors):
             _check_finite(points, name)
         self._check_conditions(points, name)
@@ -174,8 +166,9 @@ class VectorDomain(Domain):
 VECTORS = VectorDomain()
 
 
-def _read(X: Any, name: str) -> Vectors:
-    """Turn arrays, sparse matrices, numeric DataFrames and nested lists into `Vectors`."""
+def read(X: Any, name: str) -> Vectors:
+    """Turn arrays, sparse matrices, numeric DataFrames and nested lists into `Vectors`, whose
+    numbers nobody has looked at."""
     if sparse.issparse(X):
         _check_shape(X, name)
         return Vectors(_narrow(sparse.csr_array(_as_floats(X, name))))
@@ -201,7 +194,7 @@ def _read_table(table: Table, name: str) -> Vectors:
     """Read all columns of a table as numbers, naming the column that is not."""
     frame = table.frame
     if not is_frame(frame):
-        found = _read(frame, name)
+        found = read(frame, name)
         return Vectors(found.array, found.names, places=table.places)
     if table.width == 0:
         _check_shape(frame, name)

@@ -22,7 +22,7 @@ import numpy as np
 from mercer.domains import Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.block import Block
-from mercer.kernels.parameters import positive, sequence
+from mercer.values import positive, sequence
 
 __all__ = ["HEURISTICS", "Bandwidth", "bandwidth", "resolved"]
 

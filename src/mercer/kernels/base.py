@@ -16,58 +16,26 @@ formula for a whole `Block`, in array-API code, and so becomes fast on every arr
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import array_api_compat
 import numpy as np
 
 from mercer.domains import ANYTHING, VECTORS, Domain, Points, Vectors
-from mercer.errors import DomainError, ValidityError, suggestion
+from mercer.errors import DomainError, ValidityError
 from mercer.kernels.block import Block, same_width
 from mercer.kernels.features import FeatureMap, RandomFeatures
 from mercer.kernels.proof import Proof, unknown
 from mercer.kernels.tiles import diagonal, fill, on_numpy
-from mercer.kernels.value import Value
 from mercer.memory import afford
+from mercer.values import Value
+from mercer.values import frozen as kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 __all__ = ["Kernel", "VectorKernel", "kernel"]
-
-
-@dataclass_transform(frozen_default=True, eq_default=False)
-def kernel(cls: type) -> Any:
-    """Make a class of kernels out of annotated parameters: a frozen dataclass.
-
-    Examples
-    --------
-    >>> @kernel
-    ... class Length(Kernel):
-    ...     unit: float = 1.0
-    ...
-    ...     def pair(self, x, z):
-    ...         return len(x) * len(z) / self.unit**2
-    >>> Length(unit=2.0)(["a", "abcd"])
-    array([[0.25, 1.  ],
-           [1.  , 4.  ]])
-    """
-    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
-    known = [field.name for field in dataclasses.fields(made)]
-    initialize = made.__init__
-
-    @functools.wraps(initialize)
-    def with_known_names(self: Any, *args: Any, **parameters: Any) -> None:
-        for name in parameters:
-            if name not in known:
-                hint = suggestion(name, known)
-                raise ValidityError(f"{cls.__name__} has no parameter {name!r}{hint}")
-        initialize(self, *args, **parameters)
-
-    made.__init__ = with_known_names
-    return made
 
 
 class Kernel(Value):
@@ -85,6 +53,7 @@ class Kernel(Value):
 
     domain: ClassVar[Domain] = ANYTHING
     threads: ClassVar[bool] = False
+    costly: ClassVar[bool] = False  # whether one pair takes long, as in a dynamic program
     heuristic: ClassVar[tuple[str, ...]] = ()
     arrays: ClassVar[int] = 4  # of the size of a tile, that `evaluate` holds at once
     precedence: ClassVar[int] = 9  # how tightly the repr binds: sums 1, products 2, powers 3
@@ -109,6 +78,18 @@ class Kernel(Value):
     def evaluate_diagonal(self, points: Any) -> Any:
         """Return k(x, x) of each point; by default one `pair` after the other."""
         return np.array([self.pair(x, x) for x in points.items()], dtype=np.float64)
+
+    def logarithms(self, block: Block) -> np.ndarray | None:
+        """Return ln k(x, z) in a new array, for a positive kernel whose values may overflow.
+
+        With `log_diagonal` it lets `normalize` work where the kernel itself is too large for a
+        floating-point number. By default there is nothing to return.
+        """
+        return None
+
+    def log_diagonal(self, points: Any) -> np.ndarray | None:
+        """Return ln k(x, x) of each point, if the kernel has `logarithms`."""
+        return None
 
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         """Return the derivatives of Σ Gᵢⱼ k(xᵢ, zⱼ) by the logarithms of positive parameters.
@@ -229,7 +210,7 @@ class Kernel(Value):
         if open_names:
             raise ValidityError(
                 f"{open_names[0]} is a heuristic that needs data: call k.resolve(X) first, or "
-                "give a number (machines resolve inside each training fold)"
+                "give its value (machines resolve inside each training fold)"
             )
 
     def features(self, A: Any) -> Any:
@@ -246,7 +227,7 @@ class Kernel(Value):
         transform = self.feature_map(A)
         count = len(transform.reference or ()) * transform.count
         afford(8 * min(count, 10**18), f"{transform.count} features", "use the kernel instead")
-        found = transform(A)
+        found = transform.transform(transform.reference)
         return found.copy() if hasattr(found, "copy") else found  # never the user's own array
 
     def feature_map(self, A: Any) -> FeatureMap:
@@ -307,7 +288,12 @@ class Kernel(Value):
         found = child.map_features(points.view(key, encode))
         if found is None:
             return None
-        return FeatureMap(found.count, lambda new: found.transform(new.view(key, encode)))
+        return found.over(lambda new: new.view(key, encode))
+
+    @property
+    def slow(self) -> bool:
+        """Whether some part takes so long for a pair that tiles should be small."""
+        return self.costly or any(child.slow for child in self.children())
 
     def workspace(self) -> int:
         """Return how many arrays of a tile's size an evaluation takes, for plans."""
@@ -334,8 +320,11 @@ class Kernel(Value):
     def __pow__(self, exponent: int) -> Kernel:
         return _algebra().Power(self, exponent)
 
-    def on(self, *columns: Any) -> Kernel:
+    def on(self, *columns: Any, missing: str = "error") -> Kernel:
         """Return this kernel looking only at some columns (indices, slices or names).
+
+        Missing entries are refused, or have the meaning that `missing` gives them: "own category"
+        or "ignore dimension", see `mercer.kernels.columns.On`.
 
         Examples
         --------
@@ -343,7 +332,7 @@ class Kernel(Value):
         >>> Gaussian(1.0).on("height") + Linear().on(0, 1)
         Gaussian(bandwidth=1.0).on('height') + Linear().on(0, 1)
         """
-        return _algebra().On(self, columns)
+        return _algebra().On(self, columns, missing)
 
 
 def _algebra() -> Any:

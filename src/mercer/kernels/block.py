@@ -196,6 +196,8 @@ def scaled(points: Vectors, scales: tuple[float, ...] | None) -> Any:
 
 def multiply(block: Block, A: Any, B: Any) -> Any:
     if isinstance(A, np.ndarray) and isinstance(B, np.ndarray):
+        if not block.symmetric and A.__array_interface__ == B.__array_interface__:
+            A = A.copy()  # for A @ A.T NumPy has another routine, with other last digits
         return np.matmul(A, B.T, out=block.empty())
     product = A @ B.T
     return product.toarray() if sparse.issparse(product) else product

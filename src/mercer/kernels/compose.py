@@ -16,7 +16,7 @@ from mercer.kernels.composite import Composite, need_kernel
 from mercer.kernels.dot import Linear
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.proof import Proof, derive
-from mercer.kernels.value import Identity, Value
+from mercer.values import Identity, Value
 
 __all__ = ["Basis", "Pullback", "Rescale", "pullback", "rescale"]
 

@@ -15,8 +15,8 @@ from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel, VectorKernel, kernel
 from mercer.kernels.block import Block, dot, dots, norms, rows
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.parameters import finite, positive, whole
 from mercer.kernels.proof import Proof, Witness, proved, refute
+from mercer.values import finite, positive, whole
 
 __all__ = ["Constant", "Linear", "Polynomial", "QuadraticForm"]
 

@@ -15,8 +15,8 @@ from mercer.kernels.block import Block, dot
 from mercer.kernels.composite import Composite, need_kernel
 from mercer.kernels.dot import Constant
 from mercer.kernels.features import FeatureMap, beside, crossed
-from mercer.kernels.parameters import finite, sequence, whole
 from mercer.kernels.proof import Proof, derive
+from mercer.values import finite, sequence, whole
 
 __all__ = ["Exp", "PolynomialOf", "Power", "Scale", "Unary", "exp", "polynomial"]
 

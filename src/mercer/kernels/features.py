@@ -15,7 +15,7 @@ from scipy import sparse
 
 from mercer.domains import VECTORS, Points, Table, Vectors
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels.parameters import whole
+from mercer.values import whole
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
@@ -37,12 +37,25 @@ class FeatureMap:
         From the user's objects to points.
     reference : Points
         The items that fixed the columns.
+    logs : callable
+        From admitted points to the logarithms of features, where no feature is negative and all
+        of an item may be too small for a floating-point number.
     """
 
     count: int
     transform: Callable[[Any], Any]
     admit: Callable[[Any], Points] | None = None
     reference: Points | None = None
+    logs: Callable[[Any], np.ndarray] | None = None
+
+    def over(self, encode: Callable[[Any], Points]) -> FeatureMap:
+        """Return the same features of points that are yet to be encoded."""
+        transform, logs = self.transform, self.logs
+        return FeatureMap(
+            self.count,
+            lambda new: transform(encode(new)),
+            logs=None if logs is None else lambda new: logs(encode(new)),
+        )
 
     def __call__(self, A: Any) -> Any:
         points = A if self.admit is None else self.admit(A)

@@ -15,8 +15,8 @@ from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, dot, dots, norms, outer, rows, sum_over_dimensions
 from mercer.kernels.distances import cityblock, squared_distances
 from mercer.kernels.dot import squared_norms
-from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
+from mercer.values import positive
 
 __all__ = ["Brownian", "Chi2", "Intersection"]
 

@@ -11,12 +11,12 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.errors import ValidityError
 from mercer.kernels.bandwidths import Bandwidth, resolved
-from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.base import Kernel, adopted, kernel
 from mercer.kernels.block import Block, dot
 from mercer.kernels.composite import Composite, need_kernel
 from mercer.kernels.features import FeatureMap, scaled_rows
-from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, derive, proved
+from mercer.values import positive
 
 __all__ = ["AssumePSD", "GaussianOver", "Normalize", "assume_psd", "gaussian_over", "normalize"]
 
@@ -40,10 +40,22 @@ class Normalize(Composite):
         return self.kernel.pair(x, z) / lengths if lengths else 0.0
 
     def evaluate(self, block: Block) -> Any:
+        logs = self.kernel.logarithms(block.view(*self.sees(self.kernel)))
+        if logs is not None:
+            left, right = (self._log_lengths(points) for points in (block.left, block.right))
+            logs -= left[:, None]
+            logs -= right[None, :]
+            return adopted(np.exp(logs, out=logs), block.left)
         left, right = self._inverse_lengths(block.left), self._inverse_lengths(block.right)
-        return self.inner(self.kernel, block) * left[:, None] * right[None, :]
+        K = self.inner(self.kernel, block)
+        K *= left[:, None]
+        K *= right[None, :]
+        return K
 
     def evaluate_diagonal(self, points: Points) -> Any:
+        logs = self._log_diagonal(points)
+        if logs is not None:
+            return adopted(np.where(np.isneginf(logs), 0.0, 1.0), points)
         return self.inner_diagonal(self.kernel, points) * self._inverse_lengths(points) ** 2
 
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
@@ -61,11 +73,24 @@ class Normalize(Composite):
         inner = self.inner_features(self.kernel, points)
         if inner is None:
             return None
+        if inner.logs is not None:
+            logs = inner.logs
+            return FeatureMap(
+                inner.count, lambda p: np.exp(logs(p) - self._log_lengths(p)[:, None])
+            )
         lengths = self._inverse_lengths
         return FeatureMap(inner.count, lambda p: scaled_rows(inner.transform(p), lengths(p)))
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
         return self.kernel.frequencies(rng, count, width)
+
+    def _log_diagonal(self, points: Points) -> Any:
+        return self.kernel.log_diagonal(points.view(*self.sees(self.kernel)))
+
+    def _log_lengths(self, points: Points) -> Any:
+        """Return ln √k(x, x), or 0 where k(x, x) = 0 and there is nothing to divide."""
+        logs = self._log_diagonal(points)
+        return np.where(np.isneginf(logs), 0.0, logs / 2)
 
     def _inverse_lengths(self, points: Points) -> Any:
         squares = self.inner_diagonal(self.kernel, points)

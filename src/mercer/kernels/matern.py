@@ -14,9 +14,9 @@ from mercer.kernels.bandwidths import Bandwidth
 from mercer.kernels.base import kernel
 from mercer.kernels.block import Block
 from mercer.kernels.distances import squared_distances
-from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
 from mercer.kernels.stationary import Stationary, student
+from mercer.values import positive
 
 __all__ = ["Matern"]
 

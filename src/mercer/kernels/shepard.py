@@ -14,8 +14,8 @@ from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, dot
 from mercer.kernels.distances import minkowski
-from mercer.kernels.parameters import positive, sequence
 from mercer.kernels.proof import Proof, proved, refute
+from mercer.values import positive, sequence
 
 __all__ = ["Shepard"]
 

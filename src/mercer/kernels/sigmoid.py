@@ -9,8 +9,8 @@ from mercer.domains import Vectors
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.block import Block, dots
 from mercer.kernels.dot import Linear, squared_norms
-from mercer.kernels.parameters import finite
 from mercer.kernels.proof import Proof, proved, refute
+from mercer.values import finite
 
 __all__ = ["Sigmoid"]
 

@@ -21,9 +21,9 @@ from mercer.domains import Points
 from mercer.errors import ValidityError
 from mercer.kernels.block import Block, Scratch
 from mercer.kernels.tiles import TILE, on_numpy, quiet, settle, spans, tile_size
-from mercer.kernels.value import Value
 from mercer.memory import affordable
 from mercer.threads import in_threads
+from mercer.values import Value
 
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel

@@ -19,8 +19,8 @@ from mercer.kernels.distances import (
     squared_differences,
     squared_distances,
 )
-from mercer.kernels.parameters import positive
 from mercer.kernels.proof import Proof, proved
+from mercer.values import positive
 
 __all__ = [
     "Exponential",

@@ -38,6 +38,7 @@ SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger ti
 MOSTLY_ZERO = 0.25
 MANY_ROWS = 1000
 FEW_NONZEROS = 16
+SLOW_TILE = 16  # where a pair takes long, tiles are small, so that there is one for each core
 UNPACKED = 1024  # sparse rows up to this width are unpacked, which makes them faster to compare
 
 
@@ -100,6 +101,8 @@ def _fill(
     """Fill the matrices of several kernels, tile by tile, with what they share of each tile."""
     symmetric, right = B is None, A if B is None else B
     size = tile_size(A, right)
+    if any(kernel.slow for kernel in kernels):
+        size = min(size, max(-(-max(len(A), len(right)) // (4 * threads.cores())), SLOW_TILE))
     rows = [(i, A[i]) for i in spans(len(A), size)]
     columns = rows if symmetric else [(j, right[j]) for j in spans(len(right), size)]
 
@@ -162,13 +165,16 @@ def lent(left: Points, right: Points, symmetric: bool = False) -> Iterator[Block
 
 
 def evaluated(kernel: Kernel, block: Block, i: int, j: int) -> np.ndarray:
-    """Return the finite tile of a block that begins at (i, j)."""
+    """Return the finite tile of a block that begins at (i, j).
+
+    A kernel need not fill what is below the diagonal of a symmetric block.
+    """
     with quiet():
         T = kernel.evaluate(block)
+        if block.symmetric:
+            np.copyto(T, T.T.copy(), where=_below(len(T)))
         if not np.isfinite(np.sum(T)):
             _refuse(kernel, T, i, j)
-    if block.symmetric:
-        np.copyto(T, T.T.copy(), where=_below(len(T)))
     return T
 
 
@@ -178,7 +184,7 @@ def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, 
     if B is None:
         return right, right
     if not (isinstance(A, Vectors) and isinstance(right, Vectors)):
-        return A, right
+        return settle(kernel, A), right
     if right.origin is None or A.origin is right.origin or not on_numpy(A):
         return A, right
     if A.is_sparse and right.origin is not ZERO:
@@ -192,6 +198,9 @@ def settle(kernel: Kernel, points: Points, origin: Any = None, single: bool = Fa
     Points that have an origin already are returned as they are, so that those which are compared
     many times can be settled once. Rows that are mostly zero are seen from zero.
     """
+    if not isinstance(points, Vectors):
+        with quiet():
+            kernel.encode(points)
     if not isinstance(points, Vectors) or not on_numpy(points):
         return points
     if origin is None:
@@ -323,5 +332,5 @@ def _refuse(kernel: Kernel, tile: np.ndarray, row: int, column: int) -> None:
     i, j = bad[0]
     raise ValidityError(
         f"{kernel!r} is {tile[i, j]} for items {row + i} and {column + j}, not a finite number; "
-        "scale the data down, or normalize the kernel"
+        "scale the data down, normalize the kernel, or weaken its parameters"
     )

@@ -15,9 +15,9 @@ from mercer.domains import Points, Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
-from mercer.kernels.parameters import whole
 from mercer.kernels.tiles import fill
 from mercer.solvers.forward import forward_selection
+from mercer.values import whole
 
 __all__ = ["choose", "how_many"]
 

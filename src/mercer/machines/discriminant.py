@@ -26,11 +26,11 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError
 from mercer.gram import LowRank, features_of
-from mercer.kernels.parameters import positive, whole
 from mercer.machines.ridge import KernelRidge, Regression
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.plans import Plan
 from mercer.rkhs import Function
+from mercer.values import positive, whole
 
 __all__ = ["KernelDiscriminant"]
 

@@ -25,11 +25,11 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import GramRows, Points
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import whole
 from mercer.kernels.slopes import slopes_of
 from mercer.machines.posterior import Posterior, posterior_of
 from mercer.machines.ridge import KernelRidge
 from mercer.plans import Plan
+from mercer.values import whole
 
 __all__ = ["GaussianProcess"]
 

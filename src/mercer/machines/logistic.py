@@ -20,7 +20,6 @@ from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ConvergenceWarning
 from mercer.gram import assemble
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import positive, whole
 from mercer.kernels.tiles import working_bytes
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.plans import Plan, Size
@@ -28,6 +27,7 @@ from mercer.plans.products import NewtonPlan, plan_newton, requested
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.newton import Newton
+from mercer.values import positive, whole
 
 __all__ = ["KernelLogistic"]
 

@@ -24,13 +24,13 @@ from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import positive
 from mercer.machines.bounds import price
 from mercer.machines.pairs import votes
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.memory import afford
 from mercer.rkhs import Function
 from mercer.solvers.linear import BYTES, LinearSolution, separate
+from mercer.values import positive
 
 __all__ = ["LPSVC"]
 

@@ -19,7 +19,6 @@ from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
 from mercer.gram.room import ROOM
 from mercer.kernels import Kernel, Linear
-from mercer.kernels.parameters import positive
 from mercer.kernels.tiles import diagonal, fill, on_numpy, settle, unpacks, working_bytes
 from mercer.machines.bounds import limit_of
 from mercer.machines.scores import Scorer
@@ -32,6 +31,7 @@ from mercer.solvers.eigen import Decomposed, transfer
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.workingset import Effort, maximize
 from mercer.threads import in_threads, one_blas_thread
+from mercer.values import positive
 
 __all__ = ["Kept", "Margin", "Program", "Solved", "keep", "run"]
 

@@ -21,11 +21,11 @@ from mercer.domains import Points, admit_weights
 from mercer.errors import ConvergenceWarning, DomainError
 from mercer.gram import Blocked, Dense, LowRank, Operator
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import whole
 from mercer.kernels.tiles import fill
 from mercer.machines.scores import Scorer, averages, cheapest, weights_of
 from mercer.memory import affordable
 from mercer.rkhs import Function
+from mercer.values import whole
 
 __all__ = ["KernelMeans"]
 

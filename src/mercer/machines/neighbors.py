@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import Points, admit_labels
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.gram.nearest import nearest
-from mercer.kernels.parameters import whole
 from mercer.machines.machine import Machine
 from mercer.rkhs import Function
+from mercer.values import whole
 
 __all__ = ["KernelNeighbors"]
 

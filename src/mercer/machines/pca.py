@@ -21,7 +21,6 @@ from mercer.gram import LowRank, Operator, assemble
 from mercer.gram.centered import centered
 from mercer.gram.stripes import Striped
 from mercer.kernels import Kernel
-from mercer.kernels.parameters import whole
 from mercer.kernels.tiles import working_bytes
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
 from mercer.machines.scores import Scorer, weights_of
@@ -30,6 +29,7 @@ from mercer.plans.products import SpectralPlan, plan_spectrum, requested
 from mercer.rkhs import Function
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.spectrum import Full, Spectrum
+from mercer.values import whole
 
 __all__ = ["KernelPCA"]
 

@@ -26,12 +26,12 @@ from mercer.domains import Points, admit_labels
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.gram import LowRank, assemble, features_of
 from mercer.kernels import Kernel, Linear
-from mercer.kernels.parameters import whole
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer
 from mercer.memory import afford
 from mercer.rkhs import Function
 from mercer.solvers.perceptron import Rule, Walk, walk
+from mercer.values import whole
 
 __all__ = ["Perceptron"]
 

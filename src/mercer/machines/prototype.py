@@ -15,9 +15,9 @@ import numpy as np
 from mercer.domains import Points, Vectors, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError, suggestion
 from mercer.kernels import Kernel, Linear, QuadraticForm, named
-from mercer.kernels.parameters import finite
 from mercer.machines.scores import Categorizer, averages, cheapest, require_weight, weights_of
 from mercer.rkhs import Function
+from mercer.values import finite
 
 __all__ = ["PrototypeClassifier"]
 

@@ -12,8 +12,8 @@ from mercer.errors import ValidityError
 from mercer.gram import product
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
-from mercer.kernels.parameters import whole
 from mercer.kernels.tiles import fill
+from mercer.values import whole
 
 __all__ = ["EmpiricalMap", "empirical_map"]
 

@@ -34,12 +34,14 @@ def positive(owner: Any, name: str, value: Any, zero: bool = False) -> float:
     return number
 
 
-def whole(owner: Any, name: str, value: Any) -> int:
-    """Return `value` as an int, refusing what is not a whole number from 1 on."""
+def whole(owner: Any, name: str, value: Any, least: int = 1) -> int:
+    """Return `value` as an int, refusing what is not a whole number from `least` on."""
     number = _number(value)
-    if isinstance(value, bool) or not math.isfinite(number) or number != int(number) or number < 1:
+    inside = math.isfinite(number) and number == int(number) and number >= least
+    if isinstance(value, bool) or not inside:
         raise ValidityError(
-            f"{name} of {type(owner).__name__} must be a whole number from 1 on, found {value!r}"
+            f"{name} of {type(owner).__name__} must be a whole number from {least} on, "
+            f"found {value!r}"
         )
     return int(number)
 
@@ -60,6 +62,8 @@ def sequence(
 
 
 def _number(value: Any) -> float:
+    if isinstance(value, str | bytes):
+        return math.nan  # a text that looks like a number is a mistake all the same
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):

@@ -8,13 +8,48 @@ cloning returns the value itself.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+import functools
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
 
 from mercer.errors import ValidityError, suggestion
 
-__all__ = ["Identity", "Value"]
+__all__ = ["Identity", "Value", "frozen"]
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def frozen(cls: type) -> Any:
+    """Make a class of values out of annotated parameters: a frozen dataclass.
+
+    Kernels and models are made so, as ``@kernel class ...`` and ``@model class ...``.
+
+    Examples
+    --------
+    >>> @frozen
+    ... class Length(Value):
+    ...     unit: float = 1.0
+    >>> Length(unit=2.0)
+    Length(unit=2.0)
+    >>> Length(units=2.0)
+    Traceback (most recent call last):
+        ...
+    mercer.errors.ValidityError: Length has no parameter 'units'; did you mean 'unit'?
+    """
+    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    known = [field.name for field in dataclasses.fields(made)]
+    initialize = made.__init__
+
+    @functools.wraps(initialize)
+    def with_known_names(self: Any, *args: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in known:
+                hint = suggestion(name, known)
+                raise ValidityError(f"{cls.__name__} has no parameter {name!r}{hint}")
+        initialize(self, *args, **parameters)
+
+    made.__init__ = with_known_names
+    return made
 
 
 class Identity:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -75,3 +76,25 @@ def test_the_command_can_be_run_as_a_module():
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == f"mercer {mercer.__version__}"
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_figure_whose_package_is_missing_is_left_out_unless_it_is_named(
+    named, tmp_path, monkeypatch
+):
+    from mercer.plots.figures import FIGURES
+
+    def paint(figure):
+        raise ImportError("pip install 'mercer[extra]'")
+
+    lacking = replace(FIGURES["tutorial-3"], name="lacking", paint=paint, needs="no_such_package")
+    few = {"tutorial-3": FIGURES["tutorial-3"], "lacking": lacking}
+    monkeypatch.setattr("mercer.plots.figures.FIGURES", few)
+    monkeypatch.setattr("mercer.plots.figures.registry.FIGURES", few)
+    answer = RUN.invoke(app, ["figures", *["lacking"][:named], "--out", str(tmp_path)])
+    assert "Traceback" not in answer.output
+    if named:
+        assert answer.exit_code == 2 and "mercer[extra]" in answer.output
+    else:
+        assert answer.exit_code == 0 and "lacking is left out" in answer.output
+        assert [path.name for path in tmp_path.iterdir()] == ["tutorial-3.png"]

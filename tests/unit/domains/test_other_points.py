@@ -10,12 +10,15 @@ from mercer.domains import (
     CATEGORIES,
     COLUMNS,
     GRAM_ROWS,
+    MISSING,
     VECTORS,
+    Columns,
     GramRows,
     Objects,
     Table,
     VectorDomain,
     join,
+    things,
 )
 from mercer.errors import DomainError
 
@@ -66,6 +69,32 @@ def test_what_is_no_sequence_is_refused(X):
 def test_nothing_is_refused():
     with pytest.raises(DomainError, match=r"Y with 0 sample\(s\)"):
         ANYTHING.admit([], "Y")
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        ["cat", "dog"],
+        ("cat", "dog"),
+        np.array(["cat", "dog"]),
+        np.array([["cat"], ["dog"]], dtype=object),
+        pd.Series(["cat", "dog"], index=[3, 4]),
+        pd.DataFrame({"word": ["cat", "dog"]}, index=[3, 4]),
+        Table(pd.DataFrame({"word": ["cat", "dog"], "n": [1, 2]})).select(("word",)),
+        Table(np.array([["cat", 1], ["dog", 2]], dtype=object)).select((0,)),
+        Objects(["cat", "dog"]),
+    ],
+    ids=lambda c: type(c).__name__,
+)
+def test_things_of_any_container(container):
+    assert list(things(container).items()) == ["cat", "dog"]
+
+
+def test_things_are_in_one_column_and_rows_of_numbers_are_things():
+    with pytest.raises(DomainError, match=r"Y has 2 columns, but a kernel on whole things"):
+        things(pd.DataFrame({"a": ["x"], "b": ["y"]}), "Y")
+    assert [len(row) for row in things(np.eye(3)).items()] == [3, 3, 3]
+    assert [len(row) for row in things(VECTORS.admit(np.eye(3))).items()] == [3, 3, 3]
 
 
 # ---- categories --------------------------------------------------------------------------------
@@ -142,6 +171,28 @@ def test_tables_are_joined_by_rows():
 def test_bad_tables_are_refused(X, words):
     with pytest.raises(DomainError, match=words):
         COLUMNS.admit(X)
+
+
+def test_a_table_knows_its_gaps_and_fills_them():
+    X = pd.DataFrame({"a": [1.0, np.nan], "b": [None, [1, 2]]})
+    gaps = Table(X).absent()
+    np.testing.assert_array_equal(gaps, [[False, True], [True, False]])
+    full = Table(X).filled(gaps, [0.0, [3, 4]]).frame
+    assert full["a"].tolist() == [1.0, 0.0] and full["b"].tolist() == [[3, 4], [1, 2]]
+    assert np.isnan(X.loc[1, "a"]) and X.loc[0, "b"] is None
+    assert (
+        Table(np.eye(2)).absent() is None and Table(sparse.csr_array(np.eye(2))).absent() is None
+    )
+    A = np.array([[1.0, np.nan]])
+    assert Table(A).filled(np.isnan(A), [MISSING] * 2).frame.tolist() == [[1.0, MISSING]]
+    assert Table(np.array([[1, 2]])).absent() is None
+    assert Table(np.array([["a", "b"]])).absent() is None
+
+
+def test_numbers_with_gaps_are_admitted_where_a_kernel_knows_what_to_do():
+    X = np.array([[1.0, np.nan], [2.0, 3.0]])
+    assert Columns(gaps=True).admit(X).frame is X
+    assert join(COLUMNS, Columns(gaps=True)) == join(Columns(gaps=True), COLUMNS) != COLUMNS
 
 
 # ---- Gram rows ---------------------------------------------------------------------------------

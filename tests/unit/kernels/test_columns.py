@@ -6,7 +6,17 @@ import pytest
 from scipy import sparse
 
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels import Categorical, Gaussian, Linear, Polynomial, from_function
+from mercer.kernels import (
+    Categorical,
+    Gaussian,
+    GlobalAlignment,
+    Linear,
+    Polynomial,
+    Spectrum,
+    SubsetTree,
+    from_function,
+    normalize,
+)
 
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-12}
 
@@ -88,6 +98,64 @@ def test_a_users_function_on_some_columns_gets_those():
     np.testing.assert_array_equal(kernel(X), expected)
 
 
+def test_a_function_sees_the_same_row_alone_and_in_a_table():
+    X = table()
+    both = from_function(lambda a, b: float(a["kind"] == b["kind"]) * a["site"] * b["site"])
+    kernel = both.on("kind", "site")
+    records = X.to_dict(orient="records")
+    assert kernel.pair(records[3], records[2]) == kernel(X)[3, 2] == 2.0
+    nested = Linear().on("age").on("height", "age")
+    assert nested.pair(records[0], records[1]) == pytest.approx(nested(X)[0, 1])
+
+
+def test_numbers_are_names_first_also_in_a_single_row():
+    X = pd.DataFrame({1: [5.0, 2.0], 0: [7.0, 3.0]})
+    kernel = Linear().on(0)
+    assert kernel.pair(*X.to_dict(orient="records")) == kernel(X)[0, 1] == 21.0
+
+
+def test_every_kind_of_thing_in_one_table():
+    n, rng = 12, np.random.default_rng(1)
+    X = pd.DataFrame(
+        {
+            "x": rng.normal(size=n),
+            "y": rng.normal(size=n),
+            "sequence": ["".join(rng.choice(list("ACGT"), 6 + i % 3)) for i in range(n)],
+            "species": [f"s{i % 3}" for i in range(n)],
+            "course": [rng.normal(size=2 + i % 4) for i in range(n)],
+            "parse": [f"(S (A {w}) b)" for w in rng.choice(["u", "v"], n)],
+            "letters": [frozenset(rng.choice(list("abcd"), 2)) for _ in range(n)],
+        },
+        index=range(50, 50 + n),
+    )
+    kernel = (
+        Gaussian().on("x", "y")
+        + Spectrum(3).on("sequence") * Categorical().on("species")
+        + GlobalAlignment().on("course")
+        + normalize(SubsetTree()).on("parse")
+        + from_function(lambda a, b: float(len(a["letters"] & b["letters"]))).on("letters")
+    ).resolve(X)
+    K = kernel(X)
+    parts = (
+        Gaussian().resolve(X[["x", "y"]].to_numpy())(X[["x", "y"]].to_numpy()),
+        Spectrum(3)(X["sequence"]) * Categorical()(X["species"]),
+        GlobalAlignment().resolve(X["course"])(X["course"]),
+        normalize(SubsetTree())(list(X["parse"])),
+        from_function(lambda a, b: float(len(a & b)))(list(X["letters"])),
+    )
+    np.testing.assert_allclose(K, sum(parts), **TOLERANCE)
+    np.testing.assert_allclose(kernel(X[3:5], X[::-1]), K[3:5, ::-1], **TOLERANCE)
+    np.testing.assert_allclose(kernel.diagonal(X), np.diag(K), **TOLERANCE)
+    rows = X.to_dict(orient="records")
+    assert kernel.pair(rows[2], rows[7]) == pytest.approx(K[2, 7])
+    objects = X.to_numpy(dtype=object)
+    by_number = Spectrum(3).on(2) + GlobalAlignment(1.0).on(4) + SubsetTree().on(5)
+    by_name = (
+        Spectrum(3).on("sequence") + GlobalAlignment(1.0).on("course") + SubsetTree().on("parse")
+    )
+    np.testing.assert_array_equal(by_number(objects), by_name(X))
+
+
 def test_heuristics_look_only_at_the_kernels_columns():
     X = table()
     kernel = (Gaussian("median").on("height") + Gaussian("scale").on("dose", "age")).resolve(X)
@@ -156,7 +224,7 @@ def test_an_array_has_no_names():
 
 def test_a_missing_category_is_named():
     X = table().assign(kind=["a", None, "b", "a", "b", "a", "b", "a"])
-    with pytest.raises(DomainError, match=r"row 1 of X has a missing category"):
+    with pytest.raises(DomainError, match=r"row 1 of X has nothing in column 'kind'; fill it in"):
         Categorical().on("kind")(X)
 
 

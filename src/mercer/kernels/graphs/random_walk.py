@@ -1,0 +1,235 @@
+"""The random-walk kernel: walks that two graphs have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mercer.domains import GRAPHS, Domain, Graph, Graphs, Points, as_graph, same_kind
+from mercer.errors import ValidityError
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.block import Block
+from mercer.kernels.proof import Proof, proved
+from mercer.values import positive, whole
+
+__all__ = ["RandomWalk"]
+
+DENSE = 500  # nodes; the spectra of larger graphs are not computed whole
+
+
+@kernel
+class RandomWalk(Kernel):
+    """Σ_t decayᵗ·(how many pairs of walks with t steps have the same labels), from t = 0 on.
+
+    A walk may return. Two walks have the same labels if their nodes have, one by one, and the
+    edges between them too if those are labeled; without labels all walks of t steps do. A graph
+    without nodes is 0 to all.
+
+    Without a limit of `steps` the sum converges if decay·ρ² < 1 for the largest eigenvalue ρ of
+    the adjacency matrix of every graph. This is checked for every graph, so that no similarity
+    can diverge.
+
+    Valid as an inner product of counts of label sequences, weighted by decayᵗ (Gärtner et al.,
+    2003; Vishwanathan et al., 2010). A pair of graphs takes some dozens of products with the
+    adjacency matrix of their product; graphs without labels only need their eigenvalues.
+
+    Parameters
+    ----------
+    decay : float
+        How much less each further step counts.
+    steps : int, optional
+        The largest number of steps; by default there is none.
+
+    Examples
+    --------
+    >>> edge, path = [(0, 1)], [(0, 1), (1, 2)]
+    >>> RandomWalk(0.1, steps=1)([edge, path]).round(9)
+    array([[ 4.4,  6.8],
+           [ 6.8, 10.6]])
+    >>> RandomWalk(0.9)([edge, path])
+    Traceback (most recent call last):
+        ...
+    mercer.errors.ValidityError: RandomWalk(decay=0.9, steps=None) diverges for item 1, whose ...
+    """
+
+    decay: float = 0.01
+    steps: int | None = None
+    domain: ClassVar[Domain] = GRAPHS
+    threads: ClassVar[bool] = True
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self._normalize("decay", positive(self, "decay", self.decay))
+        if self.steps is not None:
+            self._normalize("steps", whole(self, "steps", self.steps))
+
+    def pair(self, x: Any, z: Any) -> float:
+        left, right = as_graph(x), as_graph(z)
+        W = _product(left, right)
+        ones = np.ones(len(W))
+        if self.steps is None:
+            for graph in (left, right):
+                self._check(_radius(graph.adjacency()), "a graph")
+            return float(np.sum(np.linalg.solve(np.eye(len(W)) - self.decay * W, ones)))
+        total, walks = 0.0, ones
+        for t in range(self.steps + 1):
+            total += self.decay**t * float(np.sum(walks))
+            walks = W @ walks
+        return total
+
+    def encode(self, points: Any) -> None:
+        points.view("spectra", Spectra.of)
+        if self.steps is not None:
+            return
+        degrees = np.diff(points.net.starts)
+        ends = zip(points.first, points.last, strict=True)
+        largest = np.array([degrees[a:b].max(initial=0) for a, b in ends])
+        if self.decay * float(largest.max()) ** 2 < 1:
+            return  # no eigenvalue is larger than the largest degree
+        radii = points.view("radii", Radii.of).values
+        self._check(radii.max(), f"item {radii.argmax()}")
+
+    def evaluate(self, block: Block) -> np.ndarray:
+        from mercer.kernels.graphs import walk_loops as loops
+
+        left, right = block.left, block.right
+        same_kind(left.kind, right.kind)
+        K = np.empty(block.shape)
+        steps = -1 if self.steps is None else self.steps
+        one, two = (points.view("spectra", Spectra.of) for points in (left, right))
+        if one.flat is not None and two.flat is not None:
+            loops.from_spectra(one.arrays, two.arrays, self.decay, steps, block.symmetric, K)
+            return K
+        here, there = _arrays(left, left), _arrays(right, left)
+        loops.walks(here, there, self.decay, steps, block.symmetric, K)
+        return K
+
+    def evaluate_diagonal(self, points: Any) -> np.ndarray:
+        parts = (points[i : i + 1] for i in range(len(points)))
+        return np.array([self.evaluate(Block(part, part, True))[0, 0] for part in parts])
+
+    def prove(self) -> Proof:
+        source = "(Gärtner et al., 2003)"
+        return proved(self, f"it is a weighted inner product of counts of walks {source}")
+
+    def _check(self, radius: float, what: str) -> None:
+        if self.decay * radius**2 < 1:
+            return
+        unit = 10.0 ** (math.floor(math.log10(1 / radius**2)) - 2)
+        limit = math.floor(0.999 / radius**2 / unit) * unit  # three digits, rounded down
+        raise ValidityError(
+            f"{self!r} diverges for {what}, whose adjacency matrix has the eigenvalue "
+            f"{radius:.4g}: decay must be below 1/{radius:.4g}², such as {limit:.3g}; or give "
+            "a number of steps"
+        )
+
+
+class Radii(Points):
+    """The largest eigenvalue of the adjacency matrix of each graph."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__()
+        self.values = values
+
+    @classmethod
+    def of(cls, points: Graphs) -> Radii:
+        return cls(np.array([_radius(_adjacency(points, i)) for i in range(len(points))]))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: Any) -> Radii:
+        return Radii(self.values[rows])
+
+
+class Spectra(Points):
+    """The eigenvalues μ of each graph's adjacency matrix, with (uᵀ1)² of their eigenvectors u.
+
+    There are 1ᵀAᵗ1 = Σ (uᵀ1)²μᵗ walks of t steps. Graphs with labels, or with many nodes, do
+    without: `flat` is None.
+    """
+
+    def __init__(self, flat: tuple[np.ndarray, ...] | None, first: Any, last: Any) -> None:
+        super().__init__()
+        self.flat = flat
+        self.first = first
+        self.last = last
+
+    @classmethod
+    def of(cls, points: Graphs) -> Spectra:
+        if points.kind.nodes or points.kind.edges or points.sizes.max() > DENSE:
+            return cls(None, points.first, points.last)
+        values, weights = [np.empty(0)], [np.empty(0)]
+        for i in range(len(points)):
+            A = _adjacency(points, i).toarray()
+            mu, U = np.linalg.eigh(A)
+            values.append(mu)
+            weights.append(U.sum(axis=0) ** 2)
+        last = np.cumsum(points.sizes)
+        return cls((np.concatenate(values), np.concatenate(weights)), last - points.sizes, last)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What the loops need."""
+        return (*(self.flat or ()), self.first, self.last)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def take(self, rows: Any) -> Spectra:
+        return Spectra(self.flat, self.first[rows], self.last[rows])
+
+
+def _arrays(points: Graphs, reference: Graphs) -> tuple[np.ndarray, ...]:
+    """Return what the loops need about graphs, with labels in the codes of other graphs."""
+    codes, labels = points.node_labels
+    edge_codes, edge_labels = points.entry_labels
+    if points.net is not reference.net:
+        codes = labels.places(reference.node_labels[1])[codes]
+        edge_codes = edge_labels.places(reference.entry_labels[1])[edge_codes]
+    net = points.net
+    return net.starts, net.neighbors, codes, edge_codes, points.first, points.last
+
+
+def _adjacency(points: Graphs, item: int) -> sparse.csr_array:
+    first, last = points.first[item], points.last[item]
+    starts = points.net.starts[first : last + 1]
+    columns = points.net.neighbors[starts[0] : starts[-1]] - first
+    shape = (last - first, last - first)
+    return sparse.csr_array((np.ones(len(columns)), columns, starts - starts[0]), shape)
+
+
+def _radius(A: Any) -> float:
+    """Return the largest eigenvalue of a symmetric matrix that is not negative."""
+    if A.shape[0] == 0:
+        return 0.0
+    if A.shape[0] <= DENSE:
+        return float(np.linalg.eigvalsh(A.toarray() if sparse.issparse(A) else A)[-1])
+    start = np.ones(A.shape[0])  # never orthogonal to the eigenvector, which is not negative
+    found = sparse.linalg.eigsh(sparse.csr_array(A), 1, which="LA", v0=start)
+    return float(found[0][0])
+
+
+def _product(left: Graph, right: Graph) -> np.ndarray:
+    """Return the adjacency matrix of the pairs of nodes with equal labels."""
+    pairs = list(_matching(left, right))
+    place = {pair: i for i, pair in enumerate(pairs)}
+    one, two = left.neighbors(), right.neighbors()
+    W = np.zeros((len(pairs), len(pairs)))
+    for (v, w), i in place.items():
+        for u, label in one[v]:
+            for y, other in two[w]:
+                if label == other and (u, y) in place:
+                    W[i, place[u, y]] = 1.0
+    return W
+
+
+def _matching(left: Graph, right: Graph) -> Iterator[tuple[int, int]]:
+    for v in range(left.nodes):
+        for w in range(right.nodes):
+            if left.labels is None or right.labels is None or left.labels[v] == right.labels[w]:
+                yield v, w

@@ -1,0 +1,208 @@
+"""The shortest-path kernel: common pairs of labels at common distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.domains import Graph, Graphs, Kind, Labels, Points, as_graph, same_kind
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.block import Block
+from mercer.kernels.graphs.over_vertices import OverVertices
+from mercer.kernels.graphs.vertices import values_of, vertex_tiles
+from mercer.kernels.patterns import Occurrences, Patterns, Vocabulary
+from mercer.kernels.proof import Proof, derive, proved
+
+__all__ = ["ShortestPath"]
+
+
+@kernel
+class ShortestPath(OverVertices):
+    """How many shortest paths of two graphs have equal lengths and equal labels at their ends.
+
+    A path of length d from u to v is a pattern (label of u, label of v, d). Every pair of
+    different nodes has one in each direction, as Borgwardt & Kriegel (2005) and GraKeL count
+    them; nodes that no path joins have none. Nodes of graphs without labels all have the same
+    one, and labels of edges are not used. A graph without edges is 0 to all.
+
+    With a `base` kernel on nodes, which compares attributes if it is one on rows of numbers and
+    else labels, it is Σ k(u, u')·k(v, v') over all paths of equal length of both graphs.
+
+    Valid as an inner product of counts of patterns; with a base as a sum of products of kernels.
+
+    Parameters
+    ----------
+    base : Kernel, optional
+        On nodes.
+
+    Examples
+    --------
+    >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (0, 2)]
+    >>> ShortestPath()([path, triangle]).round(9)
+    array([[20., 24.],
+           [24., 36.]])
+    """
+
+    base: Kernel | None = None
+
+    def pair(self, x: Any, z: Any) -> float:
+        left, right = as_graph(x), as_graph(z)
+        if self.base is None:
+            same = [[float(a == b) for b in _labels(right)] for a in _labels(left)]
+        else:
+            one, two = values_of(left, self.base), values_of(right, self.base)
+            same = [[self.base.pair(a, b) for b in two] for a in one]
+        return float(
+            sum(
+                same[u][w] * same[v][y]
+                for u, v, d in _paths(left)
+                for w, y, e in _paths(right)
+                if d == e
+            )
+        )
+
+    def patterns(self, points: Graphs) -> Patterns:
+        from mercer.kernels.graphs.path_loops import count_paths
+
+        graphs = points.packed
+        codes, labels = graphs.node_labels
+        net = graphs.net
+        indptr, indices, times, keys = count_paths(
+            net.starts, net.neighbors, codes, graphs.first, graphs.last
+        )
+        times *= _weights(keys)[indices]
+        matrix = sparse.csr_array((times, indices, indptr), (len(points), len(keys)))
+        return Patterns(matrix, Paths(labels, keys, graphs.kind))
+
+    def occurrences(self, points: Graphs) -> Occurrences | None:
+        """Return each pair of nodes that a path joins, at both ends of the path."""
+        if self.base is not None:
+            return None
+        from mercer.kernels.graphs.path_loops import list_paths
+
+        graphs = points.packed
+        codes, _ = graphs.node_labels
+        net = graphs.net
+        found = list_paths(net.starts, net.neighbors, graphs.first, graphs.last)
+        item, ends = found[:, 0], found[:, 1:3]
+        written = np.sort(codes[graphs.first[item][:, None] + ends], axis=1)
+        vocabulary = self.encoded(points).vocabulary
+        assert isinstance(vocabulary, Paths)
+        column = vocabulary.find(np.column_stack([written, found[:, 3]]))
+        starts = 2 * np.arange(len(item) + 1)
+        weight = _weights(vocabulary.keys)[column]
+        return Occurrences(item, column, weight, starts, ends.ravel())
+
+    def encode_structure(self, points: Any) -> None:
+        self.paths(points)
+
+    def paths(self, points: Any) -> ByDistance:
+        """Return all pairs of nodes by distance, found only once."""
+        return points.view("paths by distance", ByDistance.of)
+
+    def sum_over_vertices(self, block: Block) -> np.ndarray:
+        from mercer.kernels.graphs.vertex_loops import add_paths
+
+        base = self.base
+        assert base is not None
+        left, right = self.paths(block.left), self.paths(block.right)
+        K = np.zeros(block.shape)
+        sides = self.vertices(block.left), self.vertices(block.right)
+        for t in vertex_tiles(base, *sides, block.symmetric):
+            here, there = left.of_graphs(t.rows), right.of_graphs(t.columns)
+            add_paths(t.values, t.tops, t.sides, here, there, K[t.rows, t.columns])
+        return K
+
+    def prove(self) -> Proof:
+        if self.base is None:
+            source = "(Borgwardt & Kriegel, 2005)"
+            return proved(self, f"it is an inner product of counts of paths {source}")
+        rule = "it is a sum (6.17) over paths of equal length of products (6.18) of"
+        return derive(self, rule, self.base)
+
+
+class Paths(Vocabulary):
+    """Pairs of labels with a distance, the smaller code first."""
+
+    def __init__(self, labels: Labels, keys: np.ndarray, kind: Kind) -> None:
+        super().__init__(())
+        self.labels = labels
+        self.keys = keys
+        self.kind = kind
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, column: int) -> str:
+        """Return a pattern in words, such as ``C–N at distance 3``."""
+        one, two, distance = self.keys[column]
+        return f"{self.labels[one]}–{self.labels[two]} at distance {distance}"
+
+    def index(self) -> dict[Any, int]:
+        if self._index is None:
+            self._index = {key: i for i, key in enumerate(map(tuple, self.keys.tolist()))}
+        return self._index
+
+    def find(self, keys: np.ndarray) -> np.ndarray:
+        """Return the column of each key, -1 where there is none."""
+        known = self.index()
+        found = (known.get(key, -1) for key in map(tuple, keys.tolist()))
+        return np.fromiter(found, np.int64, len(keys))
+
+    def _find(self, other: Any) -> np.ndarray:
+        if other is self:
+            return np.arange(len(self))
+        same_kind(self.kind, other.kind)
+        places = self.labels.places(other.labels)
+        codes = np.sort(places[self.keys[:, :2]], axis=1)
+        found = other.find(np.column_stack([codes, self.keys[:, 2]]))
+        return np.where(codes[:, 0] >= 0, found, -1)
+
+
+class ByDistance(Points):
+    """The ordered pairs of nodes of graphs, by distance; parts of the set share them."""
+
+    def __init__(self, flat: tuple[np.ndarray, ...], rows: np.ndarray) -> None:
+        super().__init__()
+        self.flat = flat
+        self.rows = rows
+
+    @classmethod
+    def of(cls, points: Graphs) -> ByDistance:
+        from mercer.kernels.graphs.path_loops import by_distance
+
+        graphs = points.packed
+        net = graphs.net
+        flat = by_distance(net.starts, net.neighbors, graphs.first, graphs.last)
+        return cls(flat, np.arange(len(points)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, rows: Any) -> ByDistance:
+        return ByDistance(self.flat, self.rows[rows])
+
+    def of_graphs(self, some: slice) -> tuple[np.ndarray, ...]:
+        """Return what the loops need about some of these graphs."""
+        return (self.rows[some], *self.flat)
+
+
+def _weights(keys: np.ndarray) -> np.ndarray:
+    """Return what one pair of nodes adds to its pattern: two paths are one pattern if the labels
+    are equal, and otherwise two patterns with equal counts, which are joined into one."""
+    return np.where(keys[:, 0] == keys[:, 1], 2.0, np.sqrt(2.0))
+
+
+def _labels(graph: Graph) -> list[Any]:
+    return list(graph.labels) if graph.labels is not None else [0] * graph.nodes
+
+
+def _paths(graph: Graph) -> list[tuple[int, int, float]]:
+    """Return u, v and the distance of all ordered pairs, by Floyd and Warshall."""
+    D = np.where(graph.adjacency() > 0, 1.0, np.inf)
+    np.fill_diagonal(D, 0.0)
+    for w in range(graph.nodes):
+        D = np.minimum(D, D[:, [w]] + D[[w], :])
+    return [(u, v, D[u, v]) for u, v in np.argwhere((D > 0) & np.isfinite(D)).tolist()]
