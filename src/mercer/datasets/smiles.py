@@ -58,7 +58,8 @@ def read_smiles(
     for line, row in _rows(path, [smiles] if target is None else [smiles, target]):
         text = (row[smiles] or "").strip()
         answer = None if target is None else (row[target] or "").strip()
-        problem = f"column {target!r} is empty" if answer == "" else _problem(text)
+        absent = answer is not None and answer.lower() in ("", "na", "nan", "null")
+        problem = f"column {target!r} is empty" if absent else _problem(text)
         if problem and invalid == "error":
             advice = 'invalid="drop" leaves such rows out'
             raise DomainError(f"{path}: line {line}: {problem}; {advice}")
@@ -67,6 +68,8 @@ def read_smiles(
         else:
             texts.append(text)
             answers.append(answer)
+    if not texts:
+        raise DomainError(f"{path} has no molecules")
     X = np.empty(len(texts), dtype=object)
     X[:] = texts
     y = np.full(len(texts), np.nan) if target is None else _values([str(a) for a in answers])
@@ -79,6 +82,8 @@ def _rows(path: Path, columns: list[str]) -> Iterator[tuple[int, dict[str, str |
         with _opened(path) as file:
             reader = csv.DictReader(file)
             known = list(reader.fieldnames or ())
+            if not known:
+                raise DomainError(f"{path} is empty")
             for column in columns:
                 if column not in known:
                     hint = suggestion(column, known)

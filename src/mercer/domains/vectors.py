@@ -301,7 +301,10 @@ def _check_finite(points: Vectors, name: str) -> None:
 
 
 def _not_finite(name: str, value: str, where: str) -> str:
-    return f"Input {name} contains {value}{where}; remove the item or fill in a finite value"
+    advice = "remove the item or fill in a finite value"
+    if value == "NaN" and "'" in where:  # a column with a name
+        advice += ", or see missing= of k.on(...)"
+    return f"Input {name} contains {value}{where}; {advice}"
 
 
 def _where(points: Vectors, found: Any) -> str:

@@ -81,3 +81,18 @@ def test_files_that_are_not_there_or_not_text(tmp_path):
     bad.write_bytes(packed)
     with pytest.raises(DomainError, match="cannot be read as a CSV file"):
         read_smiles(bad)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "is empty"),
+        ("smiles,y\n", "has no molecules"),
+        ("smiles,y\nCC,nan\n", "line 2: column 'y' is empty"),
+    ],
+)
+def test_tables_without_anything(text, why, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(DomainError, match=why):
+        read_smiles(path, target="y")
