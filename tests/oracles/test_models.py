@@ -205,6 +205,35 @@ def test_nothing_gets_lost_by_underflow_of_a_product():
     np.testing.assert_allclose(apart.posterior([item])[0], [[0.0, 1.0]] * 3, atol=1e-12)
 
 
+@pytest.mark.parametrize("start", [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
+def test_a_state_that_cannot_be_reached_does_not_disturb_the_others(start):
+    # Each step is 10¹³⁵ times as probable in state 2, where the sequence never is.
+    outside = HiddenMarkovModel(
+        3,
+        "gaussian",
+        start=start,
+        transition=[[0.9, 0.1, 0.0], [0.1, 0.9, 0.0], [0.0, 0.5, 0.5]],
+        means=[[0.0], [1.0], [25.0]],
+        covariances=[[1.0], [1.0], [1.0]],
+    )
+    inside = HiddenMarkovModel(
+        2,
+        "gaussian",
+        start=start[:2],
+        transition=outside.transition[:2, :2],
+        means=outside.means[:2],
+        covariances=outside.covariances[:2],
+    )
+    items = [np.full(6, 25.0), np.full(3, 25.0)]
+    for found, expected in zip(outside.posterior(items), inside.posterior(items), strict=True):
+        np.testing.assert_allclose(found[:, :2], expected, rtol=1e-12, atol=1e-300)
+        np.testing.assert_array_equal(found[:, 2], 0.0)
+    names = outside.parameter_names
+    kept = [names.index(name) for name in inside.parameter_names]
+    np.testing.assert_allclose(outside.score(items)[:, kept], inside.score(items), rtol=1e-9)
+    assert np.isfinite(outside.refine(items).means).all()
+
+
 def test_a_missing_observation_is_the_sum_over_all_that_it_could_be():
     gaps = ["A?G", "??", "T?"]
     for gap in gaps:

@@ -169,6 +169,10 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "Graphs": _check_graphs,
     "Trees": _check_trees,
     "Series": lambda points: points.steps.ndim == 2 and _stairs(points.starts, len(points.steps)),
+    "Symbols": lambda points: (
+        _stairs(points.starts, len(points.codes))
+        and _inside(points.codes, -1, len(points.alphabet))
+    ),
     "Bags": lambda points: (
         len(points.starts) == len(points.bags) + 1
         and _stairs(points.starts, 0 if points.elements is None else len(points.elements))

@@ -20,6 +20,8 @@ from mercer.values import positive, whole
 
 __all__ = ["MarkovChain"]
 
+LONGEST = 50  # symbols that are remembered
+
 
 @model
 class MarkovChain(Model):
@@ -61,9 +63,12 @@ class MarkovChain(Model):
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.order != 0:
-            self._normalize("order", whole(self, "order", self.order))
-        self._normalize("order", int(self.order))
+        self._normalize("order", whole(self, "order", self.order, least=0))
+        if self.order > LONGEST:
+            raise ValidityError(
+                f"order of MarkovChain must be at most {LONGEST}, found {self.order}: no memory "
+                "holds so many contexts"
+            )
         self._normalize("smoothing", positive(self, "smoothing", self.smoothing, zero=True))
         if self.alphabet is not None:
             self._normalize("alphabet", symbols(self, self.alphabet))

@@ -26,6 +26,8 @@ from mercer.models.normal import (
 
 __all__ = ["FORMS"]
 
+APART = 1e5  # squared distance of means, in deviations, beyond which digits would be lost
+
 
 class Full:
     """A matrix for each component."""
@@ -49,11 +51,13 @@ class Full:
         return found
 
     def scores(
-        self, X: Any, R: Any, means: np.ndarray, roots: np.ndarray, begin: int, out: np.ndarray
+        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
     ) -> None:
-        """Write the scores of means and covariances into the columns of `out` from `begin` on,
+        """Write the scores of weights, which are in `excess`, then of means and covariances,
         given the responsibilities R."""
-        width, place = means.shape[1], begin + means.size
+        begin, width = excess.shape[1], means.shape[1]
+        out[:, :begin] = excess
+        place = begin + means.size
         i, j = np.tril_indices(width)
         for k, (mean, L) in enumerate(zip(means, roots, strict=True)):
             back, r = inverse(L), R[:, k, None]
@@ -108,9 +112,10 @@ class Tied(Full):
         return np.repeat(np.linalg.cholesky(covariances)[None], components, axis=0)
 
     def scores(
-        self, X: Any, R: Any, means: np.ndarray, roots: np.ndarray, begin: int, out: np.ndarray
+        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
     ) -> None:
-        width, L = means.shape[1], roots[0]
+        begin, width, L = excess.shape[1], means.shape[1], roots[0]
+        out[:, :begin] = excess
         back, second = inverse(L), np.zeros((len(X), width, width))
         for k, mean in enumerate(means):
             Y = (X - mean) @ back.T
@@ -147,20 +152,25 @@ class Diagonal:
     def logs(self, X: np.ndarray, means: np.ndarray, roots: np.ndarray) -> np.ndarray:
         # Seen from the middle of the means, where (x − μ)² loses few digits when multiplied out.
         center = means.mean(axis=0)
-        D, M, P = X - center, means - center, roots**-2.0
-        constants = 0.5 * (M * M * P).sum(axis=1) + np.log(roots).sum(axis=1)
+        M, P = means - center, roots**-2.0
+        squares = (M * M * P).sum(axis=1)
+        constants = np.log(roots).sum(axis=1) + 0.5 * means.shape[1] * LOG_TWO_PI
+        if not squares.max() < APART:
+            parts = zip(means, P, strict=True)
+            return np.column_stack([-0.5 * ((X - m) ** 2 @ p) for m, p in parts]) - constants
+        D = X - center
         logs = D @ (M * P).T
         np.square(D, out=D)
         logs -= 0.5 * (D @ P.T)
-        logs -= constants + 0.5 * means.shape[1] * LOG_TWO_PI
+        logs -= constants + 0.5 * squares
         return logs
 
     def scores(
-        self, X: Any, R: Any, means: np.ndarray, roots: np.ndarray, begin: int, out: np.ndarray
+        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
     ) -> None:
         from mercer.models.mixture_loops import diagonal_scores
 
-        diagonal_scores(X, R, means, roots**-2.0, begin, out)
+        diagonal_scores(X, R, means, roots**-2.0, excess, out)
 
     def names(self, components: int, width: int) -> list[str]:
         return [f"log_deviation[{k}, {c}]" for k in range(components) for c in range(width)]
@@ -191,9 +201,10 @@ class Spherical(Diagonal):
         return np.repeat(np.sqrt(covariances)[:, None], width, axis=1)
 
     def scores(
-        self, X: Any, R: Any, means: np.ndarray, roots: np.ndarray, begin: int, out: np.ndarray
+        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
     ) -> None:
-        width = means.shape[1]
+        begin, width = excess.shape[1], means.shape[1]
+        out[:, :begin] = excess
         for k, (mean, root) in enumerate(zip(means, roots, strict=True)):
             Y = (X - mean) / root
             out[:, begin + k * width : begin + (k + 1) * width] = R[:, k, None] * Y / root

@@ -18,6 +18,8 @@ from mercer.values import finite
 
 __all__ = ["FromSciPy"]
 
+SMALL = 1e-3  # shapes nearer to zero change as if they were so large
+
 
 @model
 class FromSciPy(Model):
@@ -125,12 +127,18 @@ class FromSciPy(Model):
             )
         for key in self.free:
             value = self._values()[key]
-            h = STEP * max(abs(value), 1.0)
+            h = STEP * self._size(key)
             up, down = ({**dict(self.theta), key: moved} for moved in (value + h, value - h))
             with np.errstate(invalid="ignore"):
                 rise = self._log(x, up) - self._log(x, down)
             found.append(rise / (up[key] - down[key]))
         return np.column_stack(found)
+
+    def _size(self, key: str) -> float:
+        """Return how large a change of a parameter is that makes a difference."""
+        if key in ("loc", "scale") and hasattr(_family(self.distribution), "logpdf"):
+            return self._values()["scale"]  # wherever it is, and in whatever units
+        return max(abs(self._values()[key]), SMALL)
 
     def _log(self, x: np.ndarray, theta: dict[str, float]) -> np.ndarray:
         family = _family(self.distribution)

@@ -33,6 +33,13 @@ class Ascent:
         The objective before each step: the log likelihood of all items, with what smoothing adds.
     converged : bool
         Whether the last step gained less than the tolerance.
+
+    Examples
+    --------
+    >>> from mercer.models import HiddenMarkovModel
+    >>> found = HiddenMarkovModel(1).ascend(["ab", "ba"])
+    >>> found.converged, round(found.history[-1], 3)
+    (True, -2.773)
     """
 
     model: Any
@@ -101,7 +108,7 @@ class Hidden(Model):
             current, value = current.improve(points, w)
             history.append(value)
             if len(history) > 1:
-                converged = value - history[-2] <= self.tolerance * w.sum()
+                converged = bool(value - history[-2] <= self.tolerance * w.sum())
         # A copy, because a model on its way may remember where its causes were.
         return Ascent(current.set_params(), tuple(history), converged)
 

@@ -141,9 +141,9 @@ def normal_logs(steps, means, precisions, constants, logs, shift, rest):
                     total += 0.5 * d * d * precisions[k, c] + constants[k, c]
             logs[t, k] = -total
             top = max(top, -total)
-        shift[t] = top
+        shift[t] = top if top > -np.inf else 0.0  # so far away that it is impossible
         for k in range(len(means)):
-            rest[t, k] = logs[t, k] - top
+            rest[t, k] = logs[t, k] - shift[t]
 
 
 @njit(cache=True, nogil=True)
@@ -277,7 +277,8 @@ def _backward(step, table, rows, scales, gamma, xi, room):
     for t in range(len(rows) - 2, -1, -1):
         b = table[rows[t + 1]]
         for k in range(states):
-            ahead[k] = b[k] * beta[k] / scales[t + 1]
+            # What is impossible may have a factor that is too large.
+            ahead[k] = b[k] * beta[k] / scales[t + 1] if gamma[t + 1, k] > 0.0 else 0.0
         for i in range(states):
             total = 0.0
             weight = gamma[t, i]
@@ -288,8 +289,7 @@ def _backward(step, table, rows, scales, gamma, xi, room):
             gamma[t, i] = weight * total
     for i in range(states):
         for k in range(states):
-            # What is impossible may have a factor that is too large.
-            xi[i, k] = xi[i, k] * step[i, k] if step[i, k] > 0.0 else 0.0
+            xi[i, k] *= step[i, k]
 
 
 # ---- logarithms --------------------------------------------------------------------------------

@@ -126,19 +126,16 @@ class GaussianMixtureModel(Hidden):
         X = rows(points, self.means.shape[1], self)
         count = len(self.parameter_names)
         afford(8 * len(X) * count, f"{count} scores of {len(X)} items", "use fewer components")
-        R = np.empty((len(X), self.components))
-        found = np.empty((len(X), count))
+        R, found = np.empty((len(X), self.components)), np.zeros((len(X), count))
         free = simplex.free(self.weights)
-        begin = int(free.sum())
         places = [slice(first, first + ROWS) for first in range(0, len(X), ROWS)]
 
         def share(part: slice) -> None:
             R[part] = shares(self._logs(X[part]), self.weights)[0]
 
         def work(part: slice) -> None:
-            self._form.scores(X[part], R[part], self.means, self._roots, begin, found[part])
-            # Last, because each row is best touched for the first time from end to end.
-            found[part, :begin] = (R[part] - self.weights)[:, free]
+            excess = np.ascontiguousarray((R[part] - self.weights)[:, free])
+            self._form.scores(X[part], R[part], self.means, self._roots, excess, found[part])
 
         # One after the other, because the many scores drive everything else out of the caches.
         in_threads(share, places)

@@ -116,6 +116,14 @@ class FromLogDensity(Own):
     vectorized : bool
         Whether `function` takes all things at once, and returns one number for each.
     step : float
+
+    Examples
+    --------
+    >>> def log_exponential(x, rate):
+    ...     return np.log(rate) - rate * x
+    >>> FromLogDensity(log_exponential, {"rate": 2.0}).score([0.5, 1.5]).round(6)
+    array([[ 0.],
+           [-1.]])
     """
 
     function: Callable[..., Any]

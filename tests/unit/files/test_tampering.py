@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer import SVC
+from mercer import SVC, memory
 from mercer.errors import FileError
 from mercer.files.container import opened, write
 from mercer.files.things import PRIVATE
-from mercer.kernels import Gaussian, Spectrum, SubsetTree, WeisfeilerLehman
+from mercer.kernels import Fisher, Gaussian, Spectrum, SubsetTree, WeisfeilerLehman
+from mercer.models import MarkovChain
 from mercer.rkhs import Function
 
 
@@ -170,6 +171,7 @@ def changed(path, **changes):
 
 GRAPHS = [[(0, 1), (1, 2)], [(0, 1)], [(0, 1), (1, 2), (0, 2)]]
 TREES = ["(S (NP she) (VP sleeps))", "(S (NP it) (VP (V ran) (RB off)))"]
+CHAIN, WORDS = MarkovChain(0, [[0.5, 0.5]], "ab"), ["ab", "bba"]
 OUTSIDE = [
     (WeisfeilerLehman(1), GRAPHS, {"neighbors": (0, 10**6)}),
     (WeisfeilerLehman(1), GRAPHS, {"neighbors": (0, -7)}),
@@ -182,6 +184,10 @@ OUTSIDE = [
     (SubsetTree(0.5), TREES, {"parents": (1, -1)}),
     (SubsetTree(0.5), TREES, {"parents": (2, 2)}),
     (SubsetTree(0.5), TREES, {"points.starts": (1, 10**6)}),
+    (Fisher(CHAIN, "identity"), WORDS, {"points.codes": (0, 2)}),
+    (Fisher(CHAIN, "identity"), WORDS, {"points.codes": (0, -2)}),
+    (Fisher(CHAIN, "identity"), WORDS, {"points.starts": (-1, 10**6)}),
+    (Fisher(CHAIN, "identity"), WORDS, {"points.starts": (1, 10**6)}),
 ]
 
 
@@ -192,6 +198,23 @@ def test_places_outside_of_an_array_are_refused(path, kernel, items, change):
     changed(path, **change)
     with pytest.raises(FileError, match="fit together"):
         mercer.load(path)
+
+
+SMALL_FILES = [
+    {"array": {"shape": [100_000], "places": "i", "values": "t"}},
+    {"array": {"shape": [2], "texts": ["b", "ends"], "width": 100_000}},
+    {"table": {"rows": 100_000, "names": ["a"], "columns": [None]}},
+]
+
+
+@pytest.mark.parametrize("model", SMALL_FILES, ids=str)
+def test_a_small_file_does_not_take_all_memory(path, model, monkeypatch):
+    tensors = {"i": np.array([0, 1]), "t": np.ones(2), "b": np.zeros(2, np.uint8),
+               "ends": np.array([1, 2])}  # fmt: skip
+    assert load(path, model, tensors) is not None
+    monkeypatch.setattr(memory, "available", lambda: 100_000)
+    with pytest.raises(FileError, match="needs more memory than there is"):
+        load(path, model, tensors)
 
 
 def test_texts_that_run_over_their_end_are_refused(path):

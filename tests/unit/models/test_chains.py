@@ -57,6 +57,7 @@ def test_symbols_that_were_never_seen_are_named():
     [
         ((-1,), "order .* whole number"),
         ((1.5,), "order .* whole number"),
+        ((10**6, [[0.5, 0.5]]), "order .* at most 50, found 1000000"),
         ((1, [[0.5, 0.5], [0.5, 0.5]], "ab"), "shape 3 × 2 for 2 symbols and order 1, found 2"),
         ((0, [[0.5, 0.6]]), "must sum to one"),
         ((0, [[0.5, 0.5]], "abc"), "shape 1 × 3"),

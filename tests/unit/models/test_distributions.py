@@ -51,6 +51,16 @@ def test_a_free_location_of_a_family_without_one_is_differenced():
     np.testing.assert_allclose(model.score([[x]])[0, 1], exact, rtol=1e-8)
 
 
+@pytest.mark.parametrize(("loc", "scale"), [(0.0, 1e-5), (1e6, 1.0), (-3.0, 1e7)])
+def test_differences_know_the_units_of_a_distribution(loc, scale):
+    model = FromSciPy("t", {"df": 3.0, "loc": loc, "scale": scale}, ("loc", "scale"))
+    x = np.array([[loc + 0.5 * scale], [loc - 2.0 * scale]])
+    z = (x[:, 0] - loc) / scale
+    pull = 4 * z / (3 + z**2)  # −d ln p/dz of Student's distribution with three degrees
+    expected = np.column_stack([pull, pull * z - 1]) / scale
+    np.testing.assert_allclose(model.score(x), expected, rtol=1e-6)
+
+
 def test_fitting_finds_planted_parameters():
     truth = FromSciPy("gamma", {"a": 2.0, "scale": 3.0})
     found = FromSciPy("gamma", {"a": 1.0, "scale": 1.0}).fit(truth.sample(5000, seed=0))

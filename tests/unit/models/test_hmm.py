@@ -238,6 +238,14 @@ def test_a_symbol_that_was_never_seen_is_named():
     assert rough.log_density(["abz"])[0] == -np.inf
 
 
+def test_what_is_too_far_away_for_a_number_is_impossible():
+    far = np.array([[0.0, 1e200], [0.0, 1.0]])
+    for model in (LEVELS, TILTED):
+        np.testing.assert_array_equal(model.log_density([far]), -np.inf)
+        with pytest.raises(DomainError, match="item 1 of X is impossible"):
+            model.posterior([far[1:], far])
+
+
 def test_impossible_sequences_have_no_hidden_states():
     certain = COINS.set_params(emission=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     assert certain.log_density(["ab", "c"])[1] == -np.inf

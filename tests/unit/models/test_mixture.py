@@ -32,6 +32,17 @@ def test_far_from_the_origin_digits_are_kept(covariance):
     np.testing.assert_allclose(away.score(items + 1e6), model.score(items), atol=1e-7)
 
 
+@pytest.mark.parametrize("covariance", ["diag", "spherical"])
+@pytest.mark.parametrize(("apart", "deviation"), [(1e8, 1.0), (3e3, 1.0), (1.0, 1e-7)])
+def test_components_far_apart_keep_their_digits(covariance, apart, deviation):
+    variances = {"diag": [[deviation**2]] * 2, "spherical": [deviation**2] * 2}[covariance]
+    model = GaussianMixtureModel(2, covariance, [0.5, 0.5], [[0.0], [apart]], variances)
+    X = np.array([[0.3 * deviation], [apart + 0.25 * deviation]])
+    z = (X - model.means)[:, 0] / deviation  # each from the mean of its own component
+    expected = -0.5 * z**2 - 0.5 * np.log(2 * np.pi) - np.log(deviation) + np.log(0.5)
+    np.testing.assert_allclose(model.log_density(X), expected, rtol=1e-8)
+
+
 def test_threads_change_no_digit(monkeypatch):
     model = CASES["diag mixture"][0]
     X = model.sample(5000)
