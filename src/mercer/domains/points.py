@@ -78,6 +78,11 @@ class Points:
         return encoded
 
 
+    def forget(self) -> None:
+        """Let go of all encodings; they are made again when somebody asks."""
+        self._views = {}
+
+
 class Domain:
     """What a kernel can compare. ``admit`` turns a user's container into `Points`."""
 

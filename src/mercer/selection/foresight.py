@@ -16,7 +16,7 @@ import numpy as np
 from mercer.machines.ridge import Regression
 from mercer.memory import affordable
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
-from mercer.selection.ridge import Work, arrange, intercept_of
+from mercer.selection.ridge import Arrangement, Work, arrange, intercept_of
 from mercer.selection.splits import Split
 from mercer.solvers.influence import Features, Inverse, Spectrum
 from mercer.threads import cores, in_threads, unfold
@@ -47,7 +47,8 @@ def foretell(jobs: Sequence[Job]) -> list[Foretold]:
 
     What several jobs need is computed side by side, if they are enough for all cores.
     """
-    sights = [Foresight(job) for job in jobs]
+    arranged: dict[Any, Arrangement] = {}
+    sights = [Foresight(job, arranged) for job in jobs]
     if len(sights) >= cores():
         several = [one for one in sights if one.plan is not None and one.plan.route == "inverse"]
         unfold(lambda task: task(), [one.begin for one in several])
@@ -91,13 +92,18 @@ class Asked:
 class Foresight:
     """A job with its plan, and the scores that are known so far."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, arranged: dict[Any, Arrangement]) -> None:
         splits, is_gram = job.splits, job.is_gram
         self.penalties = job.penalties
         self.scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in job.penalties]
         self.plan: HeldOutPlan | None = None
         self.begun = False
-        found = arrange(splits, len(job.task.target), job.task.weights, nest=is_gram)
+        # Jobs that differ in their kernel alone have their items in the same order.
+        key = is_gram, id(job.task.weights), *((id(s.train), id(s.test), s.within) for s in splits)
+        if key not in arranged:
+            count = len(job.task.target)
+            arranged[key] = arrange(splits, count, job.task.weights, nest=is_gram)
+        found = arranged[key]
         sizes = [0 if rows is None else _size(rows) for rows in found.removed]
         used = [size for size in sizes if size]
         if not used:

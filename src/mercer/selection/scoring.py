@@ -51,9 +51,13 @@ def _explained(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
     if len(y) < 2:
         return float("nan")
     y, f = y.reshape(len(y), -1), f.reshape(len(y), -1)
-    weight: Any = 1.0 if w is None else w[:, None]
-    left = np.sum(weight * (y - f) ** 2, axis=0)
-    spread = np.sum(weight * (y - np.average(y, axis=0, weights=w)) ** 2, axis=0)
+    if w is None:
+        left, spread = ((y - f) ** 2).sum(axis=0), ((y - y.mean(axis=0)) ** 2).sum(axis=0)
+    else:
+        left = np.sum(w[:, None] * (y - f) ** 2, axis=0)
+        spread = np.sum(w[:, None] * (y - np.average(y, axis=0, weights=w)) ** 2, axis=0)
+    if len(spread) == 1 and spread[0] != 0:
+        return 1 - float(left[0]) / float(spread[0])
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(spread != 0, 1 - left / spread, np.where(left != 0, 0.0, 1.0))
     return float(np.average(found))

@@ -136,20 +136,19 @@ class Study(Fits):
                     with self.account.of("support vector machines along C"):
                         in_threads(lambda job: job[0](job[1]), self._later)
                     self._later = []
+                points.forget()  # the next portion has other kernels
         return sorted(set(alone))
 
     def _resolved(self, kernel: Kernel, points: Points) -> dict[Kernel, list[int]]:
         """Return the concrete kernels and the splits for which each one stands."""
         everywhere = list(range(len(self.splits)))
         if not kernel.unresolved():
-            kernel.encode(points)
             return {kernel: everywhere}
         weights = admit_weights(self.weights, len(points))
         found: dict[Kernel, list[int]] = {}
         for k in everywhere:
             train = self.splits[k].train
             concrete = kernel.resolve(points[train], None if weights is None else weights[train])
-            concrete.encode(points)
             found.setdefault(concrete, []).append(k)
         return found
 
