@@ -77,7 +77,6 @@ class Points:
             self._views[key] = encoded
         return encoded
 
-
     def forget(self) -> None:
         """Let go of all encodings; they are made again when somebody asks."""
         self._views = {}
