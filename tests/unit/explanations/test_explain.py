@@ -32,6 +32,7 @@ from mercer.kernels import (
     ShortestPath,
     Spectrum,
     SubsetTree,
+    Text,
     WeisfeilerLehman,
     normalize,
 )
@@ -277,3 +278,20 @@ def test_gapped_words_give_each_letter_what_neighbors_give_it(monkeypatch):
     found = mercer.explain(machine, NEW).parts[0]
     assert found.totals == pytest.approx(listed.totals)
     assert np.concatenate(found.places) == pytest.approx(np.concatenate(listed.places))
+
+
+def test_a_decision_has_a_number():
+    why = mercer.explain(KernelRidge(Spectrum(2), 0.1).fit(STRINGS, NUMBERS), NEW)
+    assert why[-1].thing == NEW[-1] and len(list(why)) == len(NEW)
+    with pytest.raises(IndexError):
+        why[len(NEW)]
+    with pytest.raises(TypeError):
+        why[:1]
+
+
+def test_learned_words_do_not_fill_the_table():
+    texts = ["the cat sat", "a dog ran far", "the dog sat"]
+    machine = KernelRidge(Text(), 0.1).fit(texts, [1.0, 0.0, 0.5])
+    why = mercer.explain(machine, texts)[0]
+    assert len(repr(machine.kernel_)) > 100
+    assert why.columns()["kernel"].str.len().max() <= 80

@@ -12,14 +12,19 @@ from mercer.errors import DomainError, PlanError, ValidityError
 from mercer.kernels import (
     Chi2,
     Gaussian,
+    Kernel,
+    Laplacian,
     Linear,
     Polynomial,
     QuadraticForm,
     Shepard,
     Sigmoid,
+    Spectrum,
     check,
     from_basis,
     gaussian_over,
+    kernel,
+    normalize,
     polynomial,
     pullback,
     rescale,
@@ -150,3 +155,58 @@ def test_rows_of_a_table_are_seen_by_name():
     table = pd.DataFrame({"a": [1.0, 2.0]})
     k = pullback(Linear(), lambda row: [row["a"]])
     np.testing.assert_array_equal(k(table), [[1.0, 2.0], [2.0, 4.0]])
+
+
+@kernel
+class Upper(Kernel):
+    """Fills only what is on and above the diagonal of a symmetric block."""
+
+    def pair(self, x, z):
+        return float(x == z)
+
+    def evaluate(self, block):
+        K = np.array([[self.pair(x, z) for z in block.right.items()] for x in block.left.items()])
+        if block.symmetric:
+            K[np.tril_indices(len(K), -1)] = np.nan
+        return K
+
+
+def test_nobody_reads_below_the_diagonal_of_a_symmetric_block():
+    assert np.array_equal(Upper()(list("abca")), Upper()(list("abca"), list("abca")))
+
+
+@pytest.mark.parametrize("value", ["3", b"3"])
+def test_a_text_is_not_a_number(value):
+    with pytest.raises(ValidityError, match="whole number"):
+        Spectrum(value)
+    with pytest.raises(ValidityError):
+        Laplacian("1.0")
+
+
+def test_costly_pairs_are_cut_into_tiles_for_all_cores(monkeypatch):
+    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+    sizes = []
+
+    @kernel
+    class Slow(Kernel):
+        costly = True
+
+        def pair(self, x, z):
+            return float(x == z)
+
+        def evaluate(self, block):
+            sizes.append(max(block.shape))
+            return super().evaluate(block)
+
+    items = list(range(100))
+    assert np.array_equal(normalize(Slow())(items), np.eye(100))
+    assert max(sizes) <= 16 and len(sizes) > 20
+
+
+def test_forgotten_encodings_are_made_again():
+    k = Spectrum(2)
+    points = k.admit(["abab", "baba"])
+    before = k(points)
+    points.forget()
+    assert not points._views
+    assert np.array_equal(k(points), before)

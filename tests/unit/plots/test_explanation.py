@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mercer
 from mercer import KernelRidge
 from mercer.domains import Graph
 from mercer.errors import DomainError
-from mercer.kernels import Gaussian, Spectrum
+from mercer.kernels import Gaussian, Molecule, Spectrum, WeisfeilerLehman
 from mercer.plots import plot_atoms, plot_letters, plot_nodes
 from mercer.plots.layout import layout
 from mercer.plots.palette import shades
@@ -90,3 +91,34 @@ def test_refusals():
     machine = KernelRidge(Gaussian(1.0)).fit([[0.0], [1.0]], [0.0, 1.0])
     with pytest.raises(DomainError, match="no parts to color"):
         plot_letters(mercer.explain(machine, [[0.5]])[0])
+
+
+def test_words_do_not_stand_on_each_other():
+    words = ["the", "extraordinary", "cat"]
+    ax = plot_letters(words, [1.0, -1.0, 0.0], per_line=20)
+    boxes = [(p.get_x(), p.get_x() + p.get_width(), p.get_y()) for p in ax.patches]
+    assert [right - left for left, right, _ in boxes] == [3.0, 13.0, 3.0]
+    assert boxes[1][0] >= boxes[0][1]
+    assert boxes[2][2] < boxes[1][2]  # what does not fit goes into the next line
+
+
+def molecules(kernel, X, new):
+    machine = KernelRidge(kernel, 0.1).fit(X, [1.0, 0.5, 0.0])
+    return mercer.explain(machine, new)[0]
+
+
+def test_a_molecule_of_a_graph_kernel_or_of_a_table_can_be_drawn():
+    smiles = ["CCO", "CCN", "CCC"]
+    for plot in (plot_atoms, plot_nodes):
+        ax = plot(molecules(WeisfeilerLehman(1), smiles, ["CO"]))
+        assert [text.get_text() for text in ax.texts] == ["C", "O"]
+    table = pd.DataFrame({"what": smiles, "x": [1.0, 2.0, 3.0]})
+    kernel = Molecule(1, 64).on("what") + Gaussian(1.0).on("x")
+    ax = plot_atoms(molecules(kernel, table, table[:1]))
+    assert [text.get_text() for text in ax.texts] == ["C", "C", "O"]
+
+
+def test_an_empty_sequence_is_drawn_empty():
+    machine = KernelRidge(Spectrum(2), 1.0).fit(["ab", "bc"], [1.0, -1.0])
+    ax = plot_letters(mercer.explain(machine, [""])[0])
+    assert len(ax.patches) == 0
