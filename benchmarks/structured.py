@@ -1,7 +1,8 @@
 """Kernels on strings, texts, graphs and molecules: speed beside their peers, errors on real data.
 
 Speed is the time of a whole Gram matrix, encoding included, ours and the peer's in one run, on the
-same items and with values that agree. Accuracies are those of nested cross-validation: what is
+same items and with values that agree; of texts both sides have the features already, because the
+peer's product begins with them. Accuracies are those of nested cross-validation: what is
 chosen (depths, lengths, C) is chosen inside each outer training part. Both need `MERCER_DATA`; the
 peers are installed by ``pip install -r benchmarks/requirements.txt``.
 """

@@ -29,18 +29,7 @@ from mercer.kernels import (
     from_function,
     normalize,
 )
-
-NAN = np.nan
-OWN, IGNORE = "own category", "ignore dimension"
-TOLERANCE = {"rtol": 1e-12, "atol": 1e-14}
-
-
-def rows(n=14, d=3, share=0.3, seed=0):
-    """Return numbers with gaps, the first row without any."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    X[1:][rng.random((n - 1, d)) < share] = NAN
-    return X
+from tests.unit.kernels.gapped_rows import IGNORE, NAN, OWN, TOLERANCE, rows
 
 
 def test_rows_are_compared_with_rows_that_lack_the_same():

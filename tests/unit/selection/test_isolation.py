@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, KernelPCA, KernelRidge
 from mercer.errors import DomainError, SelectionError, ValidityError
-from mercer.kernels import Chi2, Gaussian, Polynomial, Sigmoid, from_function
+from mercer.kernels import Chi2, Gaussian, Polynomial, Sigmoid, Spectrum, from_function
 from mercer.selection import GridSearchCV, learn_weights, leave_one_out, nested_cv
 from mercer.selection.border import borders
 
@@ -120,3 +120,25 @@ def test_weights_are_for_valid_kernels_only():
 def test_one_class_alone_is_told_before_anything_else():
     with pytest.raises(DomainError, match="only 1 class"):
         GridSearchCV(SVC(), {"C": [1.0, 2.0]}).fit(X, np.ones(30, dtype=int))
+
+
+def test_support_vector_machines_share_a_gram_matrix_though_there_are_few_features():
+    rng = np.random.default_rng(4)
+    X = ["".join(rng.choice(list("ab"), 9)) for _ in range(40)]  # two features, forty items
+    y = np.array([text.count("a") > 4 for text in X])
+    search = GridSearchCV(SVC(), {"kernel": [Spectrum(1)], "C": [0.1, 1.0]}, cv=3).fit(X, y)
+    assert search.account_.counts["along C"] == 6
+    assert search.account_.counts["refitted"] == 0
+
+
+def test_ridges_of_several_kernels_are_foretold_together_as_they_are_alone():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    kernels, penalties = [Gaussian(0.5), Gaussian(1.0), Gaussian(3.0)], [1e-3, 0.1, 10.0]
+    both = GridSearchCV(KernelRidge(), {"kernel": kernels, "penalty": penalties}, cv=4).fit(X, y)
+    for k, kernel in enumerate(kernels):
+        alone = GridSearchCV(KernelRidge(kernel), {"penalty": penalties}, cv=4).fit(X, y)
+        expected = alone.cv_results_["mean_test_score"]
+        found = both.cv_results_["mean_test_score"][3 * k : 3 * k + 3]
+        assert np.allclose(found, expected, rtol=0, atol=1e-10)
+    assert both.account_.counts["without a refit"] == 36
