@@ -28,8 +28,10 @@ help:  ## list the targets
 demo: export OPENBLAS_NUM_THREADS := 1
 demo: export OMP_NUM_THREADS := 1
 demo: export MKL_NUM_THREADS := 1
-demo: $(VENV)/.base  ## learn to read handwritten digits
-	@$(RUN) examples/digits.py
+demo: $(VENV)/.base  ## learn to read handwritten digits, and write demo/report.html
+	@$(RUN) -m mercer.cli fit --out demo
+	@echo
+	@echo "Open demo/report.html in a browser."
 
 # Each pytest worker is a process, and mercer brings its own threads, as many as the process may use
 # cores. BLAS and OpenMP threads on top of them would wait for each other by spinning, on cores that
@@ -50,7 +52,7 @@ bench: $(VENV)/.base  ## measure speed and memory against scikit-learn and its l
 	@$(RUN) -m benchmarks gram ridge import perceptron pca logistic svm usps
 
 clean:  ## remove .venv and everything that can be made again
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Some systems ship venv without the pip inside; then the caller's pip installs one.

@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from benchmarks import machine, table
+from mercer.bench import machine, table
 
 TASKS = {
     "gram": ("benchmarks.gram", "Gram matrices of Gaussian kernels"),
     "ridge": ("benchmarks.ridge", "kernel ridge regression: fit, predict, memory"),
+    "scale": ("benchmarks.scale", "exact ridge regression beyond one Gram matrix"),
     "perceptron": ("benchmarks.perceptron", "epochs of the perceptron"),
     "pca": ("benchmarks.pca", "kernel principal components: fit, memory"),
     "logistic": ("benchmarks.logistic", "kernel logistic regression: time against n"),

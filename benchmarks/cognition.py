@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from benchmarks.table import Row, at_most
-from benchmarks.timing import best_of, seconds
+from mercer.bench.table import Row, at_most
+from mercer.bench.timing import best_of, seconds
 from mercer.cognition.alcove import ALCOVE
 from mercer.cognition.designs import Design, medin_schaffer, shj
 from mercer.cognition.experiment import Experiment

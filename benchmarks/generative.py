@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.mixture import GaussianMixture
 
-from benchmarks.table import Row, at_least, at_most
-from benchmarks.timing import best_of
+from mercer.bench.table import Row, at_least, at_most
+from mercer.bench.timing import best_of
 from mercer.models import HiddenMarkovModel, as_model
 
 ITEMS, COLUMNS, COMPONENTS = 20_000, 50, 50

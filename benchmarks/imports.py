@@ -6,7 +6,7 @@ import subprocess
 import sys
 from statistics import median
 
-from benchmarks.table import Row, at_most
+from mercer.bench.table import Row, at_most
 
 REPEATS = 9
 

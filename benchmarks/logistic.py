@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.table import Row, at_most
-from benchmarks.timing import best_of
+from mercer.bench.table import Row, at_most
+from mercer.bench.timing import best_of
 from mercer.kernels import Gaussian
 from mercer.machines.logistic import KernelLogistic
 

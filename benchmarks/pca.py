@@ -10,9 +10,10 @@ import numpy as np
 from scipy.linalg import subspace_angles
 from sklearn.decomposition import KernelPCA as Peer
 
-from benchmarks.ridge import BANDWIDTH, N, faster, sample
-from benchmarks.table import Row, at_most
-from benchmarks.timing import best_of, peak_growth, seconds
+from benchmarks.ridge import N
+from mercer.bench.ridge import BANDWIDTH, sample
+from mercer.bench.table import Row, at_most, faster
+from mercer.bench.timing import best_of, peak_growth, seconds
 from mercer.kernels import Gaussian
 from mercer.machines.pca import KernelPCA
 

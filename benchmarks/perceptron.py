@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import Perceptron as Peer
 
-from benchmarks.ridge import same
-from benchmarks.table import Row, at_least
-from benchmarks.timing import best_of
+from mercer.bench.table import Row, at_least, same
+from mercer.bench.timing import best_of
 from mercer.errors import ConvergenceWarning
 from mercer.machines.perceptron import Perceptron
 

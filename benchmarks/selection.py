@@ -1,18 +1,15 @@
 """Selection of parameters against scikit-learn's `GridSearchCV` on scikit-learn's own machines.
 
-The same grid, folds and data for both, on all cores (``n_jobs`` of the peer is their number). Both
-must choose the same parameters; the largest difference of the scores is printed too (for support
-vector machines it is that of accuracies, since solutions agree within their tolerance). Below the
-table: where our time went, what was shared, and what the cost model of `mercer.plans.heldout`
-predicts beside what was measured.
+As in `mercer.bench.selection`, with more tasks (for support vector machines the difference of the
+scores is that of accuracies, since solutions agree within their tolerance). Below the table: where
+our time went, what was shared, and what the cost model of `mercer.plans.heldout` predicts beside
+what was measured.
 
 Ours is the best of three runs. The peer runs once: it takes minutes.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,8 +19,20 @@ from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold, cross_v
 from sklearn.svm import SVC as Libsvm
 
 from benchmarks.svm import usps
-from benchmarks.table import Row, at_least, at_most, columns, render
 from mercer import SVC, KernelRidge
+from mercer.bench.selection import (
+    REPEATS,
+    compared,
+    data,
+    difference,
+    grids,
+    key,
+    penalties,
+    searched,
+    timed,
+)
+from mercer.bench.selection import folds as ridge_folds
+from mercer.bench.table import Row, at_most, columns, render
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import plan_held_out
@@ -31,9 +40,6 @@ from mercer.selection import GridSearchCV, nested_cv
 from mercer.selection import ridge as shortcuts
 from mercer.selection.splits import splits_of
 from mercer.threads import cores, in_threads
-
-BANDWIDTHS = (2.0, 3.5, 6.0, 10.0, 18.0)
-REPEATS = 3
 
 
 def report() -> str:
@@ -47,89 +53,15 @@ def report() -> str:
     return "\n\n".join([render(rows), *texts])
 
 
-def data(n: int, d: int = 20) -> tuple[np.ndarray, np.ndarray]:
-    """Return made-up items, and targets that follow a few columns, with noise."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, d))
-    return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 2 + 0.2 * rng.normal(size=n)
-
-
-def penalties(count: int) -> list[float]:
-    """Return penalties over six powers of ten."""
-    return [float(value) for value in np.logspace(-4, 2, count)]
-
-
-def grids(values: list[float], widths: tuple[float, ...] = BANDWIDTHS) -> tuple[Any, Any]:
-    """Return the same grid in our terms and in scikit-learn's: γ = 1/(2σ²)."""
-    ours = {"kernel__bandwidth": list(widths), "penalty": values}
-    return ours, {"gamma": [0.5 / s**2 for s in widths], "alpha": values}
-
-
-def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
-    """Return the best time and the last answer."""
-    best, answer = float("inf"), None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        answer = work()
-        best = min(best, time.perf_counter() - start)
-    return best, answer
-
-
-def compared(name: str, ours: Any, peer: Any, bar: float, same: bool) -> list[Row]:
-    """Return the rows of one comparison."""
-    (seconds, _), (others, _) = ours, peer
-    return [
-        Row(name, f"{seconds:.3f} s", f"{others:.1f} s", others / seconds, at_least(bar)),
-        Row("  the same choice", "", "", float(same), at_least(1.0, "{:.0f}")),
-    ]
-
-
-def difference(ours: Any, peer: Any) -> Row:
-    """Return how far the scores of all candidates on all splits are apart."""
-    names = [key for key in peer.cv_results_ if key.startswith("split")]
-    # Both grids run through their names in alphabetical order, which is not the same one.
-    order = _matched(ours.cv_results_["params"], peer.cv_results_["params"])
-    apart = max(
-        float(np.abs(ours.cv_results_[k] - peer.cv_results_[k][order]).max()) for k in names
-    )
-    return Row("  largest difference of scores", "", "", apart, at_most(1e-8, "{:.1e}"))
-
-
-def _matched(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> list[int]:
-    keys = [_key(params) for params in theirs]
-    return [keys.index(_key(params)) for params in ours]
-
-
-def _key(params: dict[str, Any]) -> tuple[float, float]:
-    gamma = params.get("gamma")
-    width = params["kernel__bandwidth"] if gamma is None else (0.5 / gamma) ** 0.5
-    strength = next(params[name] for name in ("penalty", "alpha", "C") if name in params)
-    return round(float(width), 9), float(strength)
-
-
-def searched(
-    name: str, ours: Callable[[], Any], peer: Callable[[], Any], bar: float
-) -> tuple[list[Row], str]:
-    """Compare two searches."""
-    mine, theirs = timed(ours, REPEATS), timed(peer)
-    same = _key(mine[1].best_params_) == _key(theirs[1].best_params_)
-    rows = [*compared(name, mine, theirs, bar, same), difference(mine[1], theirs[1])]
-    return rows, f"{name}:\n{_indented(str(mine[1].account_))}"
+def told(some: tuple[list[Row], str]) -> tuple[list[Row], str]:
+    """Return rows, and where our time went under the name of the first."""
+    rows, account = some
+    return rows, f"{rows[0].task}:\n{_indented(account)}"
 
 
 def folds() -> tuple[list[Row], str]:
     """Ten folds of kernel ridge regression."""
-    X, y = data(2000)
-    ours, theirs = grids(penalties(20))
-    ten = KFold(10)
-    return searched(
-        "ridge, n=2000, d=20, 5 bandwidths x 20 penalties, 10 folds",
-        lambda: GridSearchCV(KernelRidge(Gaussian()), ours, cv=ten).fit(X, y),
-        lambda: SklearnGridSearchCV(
-            SklearnRidge(kernel="rbf"), theirs, cv=ten, n_jobs=cores()
-        ).fit(X, y),
-        10.0,
-    )
+    return told(ridge_folds(2000, 20, 10))
 
 
 def one_out() -> tuple[list[Row], str]:
@@ -151,7 +83,7 @@ def one_out() -> tuple[list[Row], str]:
     )
     few = {**ours, "penalty": theirs["alpha"]}
     same = GridSearchCV(KernelRidge(Gaussian()), few, **how).fit(X, y)
-    agreed = _key(same.best_params_) == _key(peer.best_params_)
+    agreed = key(same.best_params_) == key(peer.best_params_)
     rows = compared(name, mine, (10 * seconds, None), 200.0, agreed)
     rows.append(difference(same, peer))
     return rows, f"{name}:\n{_indented(str(mine[1].account_))}"
@@ -183,7 +115,7 @@ def margins() -> tuple[list[Row], str]:
     widths, prices = (2.0, 3.0, 4.0, 6.0, 8.0), [0.1, 1.0, 10.0, 100.0, 1000.0]
     five = StratifiedKFold(5)
     theirs = {"gamma": [0.5 / s**2 for s in widths], "C": prices}
-    return searched(
+    found = searched(
         "SVC, 2000 digits, 5 bandwidths x 5 C, 5 folds",
         lambda: GridSearchCV(
             SVC(Gaussian()), {"kernel__bandwidth": list(widths), "C": prices}, cv=five
@@ -191,6 +123,7 @@ def margins() -> tuple[list[Row], str]:
         lambda: SklearnGridSearchCV(Libsvm(), theirs, cv=five, n_jobs=cores()).fit(X, y),
         5.0,
     )
+    return told(found)
 
 
 def model() -> tuple[list[Row], str]:

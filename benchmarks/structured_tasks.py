@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
-from benchmarks.table import columns
 from mercer import SVC, KernelRidge
+from mercer.bench.table import columns
 from mercer.datasets import Dataset, read_smiles, read_tu
 from mercer.errors import SelectionWarning
 from mercer.kernels import (

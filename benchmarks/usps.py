@@ -14,9 +14,9 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from benchmarks.table import columns
 from examples.usps_invariance import BACKGROUND, edge_kernel, pixel_kernel
 from mercer import SVC, Perceptron
+from mercer.bench.table import columns
 from mercer.datasets import usps
 from mercer.errors import DomainError
 from mercer.kernels import (

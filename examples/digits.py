@@ -1,8 +1,9 @@
 """Learn to read handwritten digits, and say how many new ones will be read wrongly.
 
-Run it with ``make demo``. The error is estimated by nested cross-validation: each outer fold is
-held out while bandwidth and penalty are chosen by an inner cross-validation on the others. So no
-image has any influence on the machine that is judged by it.
+``make demo`` does the same with one command, `mercer fit`; here it is written out. The error is
+estimated by nested cross-validation: each outer fold is held out while bandwidth and penalty are
+chosen by an inner cross-validation on the others. So no image has any influence on the machine
+that is judged by it.
 """
 
 from textwrap import indent

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         rkhs,
         selection,
         solvers,
+        sources,
+        studies,
         testing,
     )
     from mercer.explanations import explain
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
         LPSVC,
         SVC,
         SVR,
+        Calibrated,
         ExemplarClassifier,
         ExemplarRegressor,
         GaussianProcess,
@@ -50,19 +53,23 @@ if TYPE_CHECKING:
         PrototypeClassifier,
         RBFNetwork,
         RBFNetworkClassifier,
+        Standardize,
     )
     from mercer.plans import Plan
+    from mercer.studies import study
 
 __version__ = "0.1.0"
 
 _ROOMS = (
     "cognition", "datasets", "domains", "errors", "explanations", "files", "gram", "kernels",
-    "machines", "models", "plans", "plots", "rkhs", "selection", "solvers", "testing",
+    "machines", "models", "plans", "plots", "report", "rkhs", "selection", "solvers", "sources",
+    "studies", "testing",
 )  # fmt: skip
 _HOMES = {
     "LPSVC": "mercer.machines",
     "SVC": "mercer.machines",
     "SVR": "mercer.machines",
+    "Calibrated": "mercer.machines",
     "ExemplarClassifier": "mercer.machines",
     "ExemplarRegressor": "mercer.machines",
     "GaussianProcess": "mercer.machines",
@@ -79,16 +86,19 @@ _HOMES = {
     "PrototypeClassifier": "mercer.machines",
     "RBFNetwork": "mercer.machines",
     "RBFNetworkClassifier": "mercer.machines",
+    "Standardize": "mercer.machines",
     "Plan": "mercer.plans",
     "explain": "mercer.explanations",
     "load": "mercer.files",
     "save": "mercer.files",
+    "study": "mercer.studies",
 }
 
 __all__ = [
     "LPSVC",
     "SVC",
     "SVR",
+    "Calibrated",
     "ExemplarClassifier",
     "ExemplarRegressor",
     "GaussianProcess",
@@ -106,6 +116,7 @@ __all__ = [
     "PrototypeClassifier",
     "RBFNetwork",
     "RBFNetworkClassifier",
+    "Standardize",
     "cognition",
     "datasets",
     "domains",
@@ -123,6 +134,9 @@ __all__ = [
     "save",
     "selection",
     "solvers",
+    "sources",
+    "studies",
+    "study",
     "testing",
 ]
 

@@ -40,7 +40,7 @@ from mercer.kernels import (
     assume_psd,
     from_function,
 )
-from mercer.solvers import Cholesky, Eigen, Primal
+from mercer.solvers import Cholesky, Eigen, Iterative, Primal
 from mercer.testing import SolverCase
 from tests.laws.entries import Entry, MachineEntry
 from tests.laws.functions import shared
@@ -214,6 +214,8 @@ SOLVERS = [
     SolverCase(Eigen("clip")),
     SolverCase(Eigen("flip")),
     SolverCase(Eigen("shift")),
+    SolverCase(Iterative(tol=1e-14)),
+    SolverCase(Iterative(rank=4, tol=1e-14)),
     SolverCase(Primal(), features=True),
     SolverCase(Primal(Eigen()), features=True),
 ]

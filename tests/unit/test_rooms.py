@@ -34,9 +34,11 @@ ORDER = (
     "cognition",
     "files",
     "datasets",
+    "sources",
+    "studies",
     "testing",
 )
-CONSUMERS = {"plots", "report", "cli", "explorer"}  # these may import anything
+CONSUMERS = {"plots", "report", "bench", "cli", "explorer"}  # these may import anything
 FRONT_DOOR = ""  # mercer/__init__.py, which offers names from many rooms
 
 

@@ -2,24 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from contextlib import suppress
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from mercer.cli.bench import bench
+from mercer.cli.check import check
+from mercer.cli.endings import INTERRUPTED, TERMINATED, endings, impatient, signals
+from mercer.cli.explain import explain
 from mercer.cli.figures import figures
+from mercer.cli.fit import fit
+from mercer.cli.gram import gram
+from mercer.cli.predict import predict
 
 __all__ = ["app", "main"]
+
+COMPLETION = ("install_completion", "show_completion")
+
+
+class Commands(TyperGroup):
+    """The parts, in the order in which a new user meets them."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a part; whatever is wrong becomes one sentence and an exit status."""
+        with endings():
+            return super().invoke(ctx)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, those that set up the shell hidden: the help has a line on them."""
+        found: list[Any] = super().get_params(ctx)
+        for option in found:
+            if option.name in COMPLETION:
+                option.hidden = True
+        return found
+
 
 # Plain text, not rich's boxes: messages stay in one piece, for people who search for them.
 app = typer.Typer(
     name="mercer",
-    help="Learn categories, functions and structure from similarity.",
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(figures)
+
+
+def _part(function: Any, example: str, **settings: Any) -> None:
+    """Add a command whose help ends with an example of the whole line."""
+    app.command(epilog=f"\b\nExample:\n  {example}", **settings)(function)
+
+
+_part(fit, "mercer fit iris.csv --target species")
+_part(predict, "mercer predict iris-mercer/model.mercer new.csv --out predictions.csv")
+_part(explain, "mercer explain iris-mercer/model.mercer new.csv --row 3")
+_part(check, "mercer check \"Gaussian('median')\" iris.csv --target species")
+_part(gram, "mercer gram \"Gaussian('median')\" iris.csv --target species --out K.npy")
+_part(bench, "mercer bench gram ridge")
+_part(figures, "mercer figures book-6-1 --format svg")
 
 
 def _version(asked: bool) -> None:
@@ -30,7 +73,13 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(
+    epilog="\b\n"
+    "First, on data that come along:  mercer fit\n"
+    "Then on your own:                mercer fit YOUR.csv --target COLUMN\n"
+    "More about a command:            mercer fit --help\n"
+    "Completion by your shell:        mercer --install-completion"
+)
 def common(
     version: Annotated[
         bool,
@@ -44,4 +93,14 @@ def common(
 
 def main() -> None:
     """Run the command."""
-    app(prog_name="mercer")
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):  # not a file, or closed
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    with suppress(ValueError):  # not the main thread
+        signals()
+    try:
+        app(prog_name="mercer")
+    except SystemExit as end:
+        if end.code in (INTERRUPTED, TERMINATED):
+            impatient()
+        raise

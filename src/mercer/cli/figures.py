@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from mercer.errors import DomainError
-
 __all__ = ["figures"]
 
 FOLDER = Path("figures")
@@ -23,18 +21,44 @@ class Format(StrEnum):
     pdf = "pdf"
 
 
+def _names(start: str) -> list[str]:
+    from mercer.plots.figures import FIGURES
+
+    return [name for name in FIGURES if name.startswith(start)]
+
+
 def figures(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Figures to draw; all of them if none is named."),
+        typer.Argument(
+            metavar="NAME",
+            help="Figures to draw, for example tutorial-3; all of them if none is named.",
+            autocompletion=_names,
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder to write to; made if missing.")] = FOLDER,
-    format: Annotated[Format, typer.Option(help="Kind of the files.")] = Format.png,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Folder to write to, made if missing; for example --out pictures.",
+        ),
+    ] = FOLDER,
+    format: Annotated[
+        Format, typer.Option(help="Kind of the files; for example --format svg.")
+    ] = Format.png,
     show_list: Annotated[
-        bool, typer.Option("--list", help="Name the figures, and draw nothing.")
+        bool,
+        typer.Option(
+            "--list",
+            help="Name the figures, and draw nothing; for example mercer figures --list.",
+        ),
     ] = False,
 ) -> None:
-    """Draw the figures of the textbooks, computed live, with captions that say what to see."""
+    """Draw the figures of the textbooks, computed live.
+
+    Each has a caption that says what to see.
+    """
+    from mercer.errors import DomainError
     from mercer.plots.figures import FIGURES, find
 
     try:

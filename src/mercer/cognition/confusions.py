@@ -226,7 +226,6 @@ class MDSChoice(Confusions):
         self.kernel_ = Shepard(
             params["sensitivity"], self.order, params["exponent"], None if w is None else tuple(w)
         )
-        self._found = (objective, found)
         return self
 
     def predict_proba(self, stimuli: Any = None) -> np.ndarray:
@@ -252,10 +251,13 @@ class MDSChoice(Confusions):
         Estimated coordinates have none, as they are free up to shifts and rotations.
         """
         check_is_fitted(self)
-        objective, found = self._found
-        if any(isinstance(part, Loose) for part in objective.layout.parts):
+        params = self.params_
+        if params["attention"] is None:
             raise DomainError("estimated coordinates have no intervals; give coordinates to fit")
-        return profile_intervals(objective, found, level)
+        objective = self._problem(self.confusions_, self.coordinates_)[0]
+        z = objective.layout.coordinates(params)
+        value = objective.data.likelihood_loss(log_softmax(objective.rule(params)[0]))[0]
+        return profile_intervals(objective, Minimum(z, params, value, 0.0), level)
 
     def _problem(self, N: np.ndarray, coordinates: Any) -> tuple[Objective, list[Any], int]:
         """Return what to minimize, where to start, and how many directions change nothing."""

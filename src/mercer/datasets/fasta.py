@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import zlib
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.datasets.dataset import Dataset
+from mercer.datasets.libsvm import OPEN
 from mercer.errors import DomainError
 
 __all__ = ["read_fasta"]
@@ -34,8 +34,8 @@ def read_fasta(
     Parameters
     ----------
     path : path
-        May be compressed by gzip. Lines of a sequence are put together without spaces; empty
-        lines and lines that begin with ; are skipped.
+        May be compressed by gzip or bzip2. Lines of a sequence are put together without spaces;
+        empty lines and lines that begin with ; are skipped.
     label : str or callable, optional
         Where the header, the line after >, has the label: a regular expression with a group,
         such as ``r"class=(\\w+)"``; any other text is a separator, after whose last occurrence
@@ -52,31 +52,34 @@ def read_fasta(
     >>> X, y = read_fasta("promoters.fasta", label="|")  # doctest: +SKIP
     """
     path = Path(path)
-    records = list(_records(path))
-    if not records:
+    found = list(records(path))
+    if not found:
         raise DomainError(f"{path} has no sequence: no line begins with >")
-    X = np.empty(len(records), dtype=object)
-    X[:] = [record.letters for record in records]
-    words = [record.header.split(maxsplit=1) for record in records]
+    for record in found:
+        if not record.letters:
+            raise DomainError(f"{path}: line {record.line}: {record.header!r} has no letters")
+    X = np.empty(len(found), dtype=object)
+    X[:] = [record.letters for record in found]
+    words = [record.header.split(maxsplit=1) for record in found]
     extra = {
         "ids": tuple(word[0] if word else "" for word in words),
         "descriptions": tuple(word[1] if len(word) > 1 else "" for word in words),
     }
     if label is None:
         return Dataset(X, np.full(len(X), np.nan), extra=extra)
-    found = _labels(path, records, label)
-    names = tuple(map(str, np.unique(found))) if found.dtype.kind in "US" else ()
-    return Dataset(X, found, names, extra)
+    y = _labels(path, found, label)
+    names = tuple(map(str, np.unique(y))) if y.dtype.kind in "US" else ()
+    return Dataset(X, y, names, extra)
 
 
-def _records(path: Path) -> Iterator[Record]:
-    """Yield the sequences of a file."""
+def records(path: Path) -> Iterator[Record]:
+    """Yield the sequences of a file, also those without letters."""
     line, header = 0, ""
     letters: list[str] | None = None
     for number, text in _lines(path):
         if text.startswith(">"):
             if letters is not None:
-                yield _whole(path, line, header, letters)
+                yield Record(line, header, "".join(letters))
             line, header, letters = number, text[1:].strip(), []
         elif letters is None:
             raise DomainError(
@@ -85,26 +88,18 @@ def _records(path: Path) -> Iterator[Record]:
         else:
             letters.append("".join(text.split()))
     if letters is not None:
-        yield _whole(path, line, header, letters)
+        yield Record(line, header, "".join(letters))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that say something, numbered from 1."""
     try:
-        opened: Any = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8-sig") as file:
+        with OPEN.get(path.suffix, open)(path, "rt", encoding="utf-8-sig") as file:
             for number, text in enumerate(file, 1):
                 if text.strip() and not text.startswith(";"):
                     yield number, text.rstrip("\r\n")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise DomainError(f"{path} cannot be read as a FASTA file: {error}") from error
-
-
-def _whole(path: Path, line: int, header: str, letters: list[str]) -> Record:
-    sequence = "".join(letters)
-    if not sequence:
-        raise DomainError(f"{path}: line {line}: {header!r} has no letters")
-    return Record(line, header, sequence)
 
 
 def _labels(path: Path, records: list[Record], label: Any) -> np.ndarray:

@@ -79,22 +79,23 @@ def read_libsvm(
 def _complaint(path: Path, width: int | None, zero_based: bool, error: Any) -> str:
     """Read a file again, slowly, to say in which line it is wrong."""
     try:
-        for number, line in _lines(path):
-            wrong = _wrong(line, width, zero_based)
-            if wrong:
-                return f"line {number} of {path} {wrong}"
+        for number, line in lines(path):
+            problem = wrong(line, width, zero_based)
+            if problem:
+                return f"line {number} of {path} {problem}"
     except UNREADABLE as problem:
         return f"{path} could not be read: {problem}"
     return f"{path} could not be read as LIBSVM text: {error}"
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file, numbered from 1, without their comments."""
     with OPEN.get(path.suffix, open)(path, "rb") as file:
         for number, line in enumerate(file, 1):
             yield number, line.decode("utf-8", "replace").partition("#")[0]
 
 
-def _wrong(line: str, width: int | None, zero_based: bool) -> str | None:
+def wrong(line: str, width: int | None, zero_based: bool) -> str | None:
     """Say what is wrong with a line, or return None."""
     parts = line.split()
     if parts and not (_is_number(parts[0]) and math.isfinite(float(parts[0]))):

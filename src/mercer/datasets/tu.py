@@ -18,7 +18,7 @@ from mercer.errors import DomainError
 __all__ = ["read_tu"]
 
 
-def read_tu(folder: str | os.PathLike[str]) -> Dataset:
+def read_tu(folder: str | os.PathLike[str], *, labeled: bool = True) -> Dataset:
     """Return the graphs of a folder with files ``NAME_A.txt``, ``NAME_graph_indicator.txt``, ….
 
     Labels of nodes and edges, attributes of nodes, and labels or numbers of graphs are read where
@@ -28,6 +28,8 @@ def read_tu(folder: str | os.PathLike[str]) -> Dataset:
     Parameters
     ----------
     folder : path
+    labeled : bool
+        Whether there must be labels or numbers of graphs; if there need not, y may be NaN.
 
     Returns
     -------
@@ -44,8 +46,8 @@ def read_tu(folder: str | os.PathLike[str]) -> Dataset:
     files = _Files(Path(folder))
     graph_of = files.whole_numbers("graph_indicator")[:, 0] - 1
     files.check(graph_of < 0, "graph_indicator", "graphs are numbered from 1")
-    y, names = _target(files)
     count = int(graph_of.max(initial=-1)) + 1
+    y, names = _target(files) if labeled or files.labeled else (np.full(count, np.nan), ())
     if len(y) < count:
         raise DomainError(f"{files.shown} has {count} graphs, but labels for {len(y)}")
     graphs, loops = _graphs(files, graph_of, len(y))
@@ -166,6 +168,10 @@ class _Files:
 
     def has(self, what: str) -> bool:
         return self.path(what).exists()
+
+    @property
+    def labeled(self) -> bool:
+        return self.has("graph_labels") or self.has("graph_attributes")
 
     def numbers(self, what: str, columns: int | None = None, lines: int | None = None) -> Any:
         """Return the table of numbers in a file, complaining about its first bad line."""

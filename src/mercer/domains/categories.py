@@ -26,6 +26,7 @@ class Categories(Points):
         super().__init__()
         self.labels = labels
         self._width = width
+        self._coded: tuple[np.ndarray, dict[Any, int]] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -34,8 +35,23 @@ class Categories(Points):
     def width(self) -> int | None:
         return self._width
 
+    @property
+    def coded(self) -> tuple[np.ndarray, dict[Any, int]]:
+        """The number of each item's label, and the numbers of all labels."""
+        if self._coded is None:
+            numbers: dict[Any, int] = {}
+            codes = [numbers.setdefault(label, len(numbers)) for label in self.labels]
+            self._coded = np.array(codes, dtype=np.int64), numbers
+        return self._coded
+
     def take(self, rows: Any) -> Categories:
-        return Categories(self.labels[rows], self._width)
+        part = Categories(self.labels[rows], self._width)
+        codes, numbers = self.coded  # made once for the whole set, and sliced with it
+        part._coded = codes[rows], numbers
+        return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_coded": None}
 
     def concat(self, other: Categories) -> Categories:
         return Categories(np.concatenate([self.labels, other.labels]), self._width)

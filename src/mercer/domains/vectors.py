@@ -164,6 +164,7 @@ class VectorDomain(Domain):
 
 
 VECTORS = VectorDomain()
+PLAIN = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
 def read(X: Any, name: str) -> Vectors:
@@ -198,8 +199,12 @@ def _read_table(table: Table, name: str) -> Vectors:
         return Vectors(found.array, found.names, places=table.places)
     if table.width == 0:
         _check_shape(frame, name)
-    columns = [_numeric(frame.iloc[:, j], name) for j in range(table.width)]
-    return Vectors(np.column_stack(columns), tuple(map(str, frame.columns)), places=table.places)
+    if len(kinds := set(frame.dtypes)) == 1 and kinds <= PLAIN:  # thousands of columns at once
+        array = np.array(frame.to_numpy(), order="C")
+    else:
+        columns = [_numeric(frame.iloc[:, j], name) for j in range(table.width)]
+        array = np.column_stack(columns)
+    return Vectors(array, tuple(map(str, frame.columns)), places=table.places)
 
 
 def _numeric(column: Any, name: str) -> np.ndarray:

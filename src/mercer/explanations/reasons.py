@@ -14,6 +14,7 @@ from mercer.explanations.explanation import Explanation
 from mercer.explanations.voices import voices
 from mercer.kernels.block import Block
 from mercer.kernels.tiles import common_origin, fill
+from mercer.machines import Calibrated
 from mercer.memory import afford
 from mercer.rkhs import Function
 
@@ -30,7 +31,8 @@ def explain(machine: Any, X: Any, *, label: Any = None, output: int = 0) -> Expl
     Parameters
     ----------
     machine : fitted machine
-        Or a pipeline that ends with one, or a search that has fitted one.
+        Or a pipeline that ends with one, or a search that has fitted one. Of a `Calibrated`
+        machine the scores are explained.
     X : items
         As for ``machine.predict``.
     label : optional
@@ -80,9 +82,12 @@ def explain(machine: Any, X: Any, *, label: Any = None, output: int = 0) -> Expl
 
 
 def _last(machine: Any, X: Any) -> tuple[Any, Any]:
-    """Return the machine inside a search or at the end of a pipeline, and what it sees of X."""
+    """Return the machine inside a search, a calibration or a pipeline, and what it sees of X."""
     if hasattr(machine, "best_estimator_"):
         return _last(machine.best_estimator_, X)
+    if isinstance(machine, Calibrated):
+        check_is_fitted(machine)
+        return _last(machine.machine_, X)
     if hasattr(machine, "steps"):
         return _last(machine[-1], machine[:-1].transform(X) if len(machine.steps) > 1 else X)
     return machine, X

@@ -13,9 +13,8 @@ from mercer.domains import to_numpy
 from mercer.errors import FileError
 from mercer.files.codecs import Codec, Reader, Writer
 from mercer.files.container import DTYPES
-from mercer.memory import afford
 
-__all__ = ["CODECS", "afford_empty", "missing_texts", "texts"]
+__all__ = ["CODECS", "missing_texts", "texts"]
 
 UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 TIMES = {f"{kind}8[{unit}]" for kind in "Mm" for unit in UNITS}
@@ -77,7 +76,7 @@ def _decode_array(reader: Reader, node: Any) -> np.ndarray:
     if "texts" in node:
         found = [text or "" for text in missing_texts(reader, node["texts"])]
         shape, width = _shape(node["shape"], len(found)), int(node["width"])
-        afford_empty(4 * width * len(found))
+        reader.afford(4 * width * len(found))
         return np.array(found, dtype=f"<U{width}").reshape(shape)
     if "times" in node:
         if node["times"] not in TIMES:
@@ -88,18 +87,14 @@ def _decode_array(reader: Reader, node: Any) -> np.ndarray:
         return np.ascontiguousarray(pairs).view(f"c{2 * pairs.itemsize}")[..., 0]
     if "places" in node:
         values, places = reader.tensor(node["values"]), reader.tensor(node["places"])
-        afford_empty(values.itemsize * math.prod(node["shape"]))
-        array = np.zeros(math.prod(node["shape"]), dtype=values.dtype)
+        size = math.prod(node["shape"])
+        reader.afford(values.itemsize * size, later=True)
+        array = np.zeros(size, dtype=values.dtype)
         array[places] = values
-        return array.reshape(node["shape"])
+        return array.reshape(_shape(node["shape"], size))
     array = reader.tensor(node["tensor"]).reshape(-1)
     shape = _shape(node["shape"], array.size)
     return array.reshape(shape[::-1]).T if node.get("order") == "F" else array.reshape(shape)
-
-
-def afford_empty(count: int) -> None:
-    """Refuse what is small in a file, but would fill the memory."""
-    afford(count, "a part of the file that is mostly empty", "it may be tampered with")
 
 
 def _encode_objects(writer: Writer, array: np.ndarray, place: str) -> Any:

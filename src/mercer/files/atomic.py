@@ -30,7 +30,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     path.read_bytes(), os.listdir(folder)
     (b'1 2 3', ['numbers.txt'])
     """
-    target = Path(os.path.realpath(path))  # a link stays a link, and its target is replaced
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        with open(path, "wb") as file:  # /dev/null, a pipe: they are written to, not replaced
+            yield file
+        return
+    target = Path(os.path.realpath(os.fsdecode(path)))  # a link stays a link to what is replaced
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder, not a file")
     # A name of its own, so that two writers do not meet, and short, so that it is not too long.

@@ -19,12 +19,17 @@ import numpy as np
 from mercer.errors import FileError
 from mercer.files.container import DTYPES, parsed
 from mercer.files.registry import class_named, name_of_class
+from mercer.memory import afford
 
 __all__ = ["Codec", "Reader", "Writer", "within"]
 
 LONG = 200  # things in a row, from which on they leave the header
 CHUNK = 1 << 20  # numbers that are compared at once
 SMALL = 1024  # bytes of an array that stays in such a row
+# Bytes of JSON that are read a second time: rows that name each other twice would have no end.
+REPEATED = 1 << 25
+EACH = 1000  # bytes that each such reading counts more, for the time that it takes
+UNCHECKED = 1 << 26  # bytes that are taken before asking whether there are more
 
 
 @dataclass(frozen=True)
@@ -67,11 +72,13 @@ class Writer:
 
     def __init__(self, codecs: Sequence[Codec]) -> None:
         self.tensors: dict[str, np.ndarray] = {}
+        self._codecs = codecs
         self._by_type = {cls: codec for codec in codecs for cls in codec.types}
         self._others = [codec for codec in codecs if codec.fits is not None]
         self._alike: dict[tuple[str, int], list[str]] = {}  # names by type and size
         self._classes: dict[type, str] = {}
         self._crowd = 0  # whether what is written stands in a long row
+        self._repeated = 0  # bytes of JSON that readers will read again
 
     def encode(self, thing: Any, place: str) -> Any:
         """Return a thing as JSON."""
@@ -90,6 +97,12 @@ class Writer:
             )
         return {codec.tag: codec.encode(self, thing, place)}
 
+    def alone(self, thing: Any) -> tuple[str, list[bytes]]:
+        """Return all that would be written of a thing, whatever else is written."""
+        writer = Writer(self._codecs)
+        text = json.dumps(writer.encode(thing, ""))
+        return text, [array.tobytes() for array in writer.tensors.values()]
+
     def row(self, things: Iterable[Any], place: str) -> Any:
         """Return several things as JSON: a list, or where a tensor has it if it is long."""
         things = list(things)
@@ -99,7 +112,7 @@ class Writer:
         items = [self.encode(thing, f"{place}[{i}]") for i, thing in enumerate(things)]
         self._crowd -= 1
         text = json.dumps(items, allow_nan=False, separators=(",", ":"))
-        return {"json": self.tensor(np.frombuffer(text.encode(), np.uint8), f"{place}[]")}
+        return {"json": self._text(np.frombuffer(text.encode(), np.uint8), f"{place}[]")}
 
     def fields(self, things: dict[str, Any], place: str) -> dict[str, Any]:
         """Return things by name as a JSON object."""
@@ -115,13 +128,29 @@ class Writer:
             text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
             return [array.dtype.name, text]
         array = np.ascontiguousarray(array)
-        alike = self._alike.setdefault((array.dtype.name, array.size), [])
-        for name in alike:
-            if _identical(self.tensors[name], array):
-                return name
+        name = self._known(array)
+        return self._kept(array, place) if name is None else name
+
+    def _text(self, data: np.ndarray, place: str) -> Any:
+        """Keep the bytes of JSON, equal ones once unless that would be too often for readers."""
+        if self._crowd and data.nbytes <= SMALL:
+            return self.tensor(data, place)
+        name = self._known(data)
+        if name is None or self._repeated + data.nbytes + EACH > REPEATED:
+            return self._kept(data, place)
+        self._repeated += data.nbytes + EACH
+        return name
+
+    def _known(self, array: np.ndarray) -> str | None:
+        """Return the name under which an equal array is kept."""
+        alike = self._alike.get((array.dtype.name, array.size), ())
+        return next((name for name in alike if _identical(self.tensors[name], array)), None)
+
+    def _kept(self, array: np.ndarray, place: str) -> str:
+        """Keep an array under a name of its own."""
         while place in self.tensors or place == "__metadata__":
             place += "'"
-        alike.append(place)
+        self._alike.setdefault((array.dtype.name, array.size), []).append(place)
         self.tensors[place] = array
         return place
 
@@ -151,6 +180,10 @@ class Reader:
         self._tensors = tensors
         self._names = set(tensors.keys())
         self._classes: dict[str, type] = {}
+        self._read: set[str] = set()  # texts of JSON
+        self._repeated = 0  # bytes of those that were read again
+        self._taken = 0  # bytes since memory was last asked for
+        self._promised = 0  # bytes of what is mostly empty, which take memory only when used
 
     def decode(self, node: Any) -> Any:
         """Return the thing that JSON stands for."""
@@ -167,8 +200,10 @@ class Reader:
             )
         try:
             return codec.decode(self, inside)
-        except (FileError, ImportError, MemoryError, RecursionError):
+        except (FileError, MemoryError, RecursionError):
             raise
+        except ImportError as error:
+            raise FileError(f"the file needs what is not installed: {error}") from error
         except Exception as error:  # of whatever a constructor makes of a file that was changed
             raise FileError(
                 f"the file is damaged or tampered with: its {tag!r} cannot be rebuilt: {error}"
@@ -177,7 +212,7 @@ class Reader:
     def row(self, node: Any) -> list[Any]:
         """Return several things."""
         if isinstance(node, dict) and set(node) == {"json"}:
-            node = parsed(self.tensor(node["json"]).tobytes())
+            node = parsed(self._text(node["json"]))
         if not isinstance(node, list):
             raise FileError("the file is damaged or tampered with: it lacks a list")
         return [self.decode(item) for item in node]
@@ -195,9 +230,30 @@ class Reader:
         if not isinstance(name, str) or name not in self._names:
             raise FileError(f"the file is damaged or tampered with: it lacks the tensor {name!r}")
         found = np.require(self._tensors.get_tensor(name), requirements=("A", "W"))
+        # One tensor can be named a million times, and is in memory as often.
+        self._taken += found.nbytes
+        if self._taken > UNCHECKED:
+            self._taken = 0
+            self.afford(UNCHECKED)
         if found.dtype == bool:
             return found.view(np.uint8) != 0  # of bytes that were neither 0 nor 1
         return found
+
+    def _text(self, name: Any) -> bytes:
+        """Return a text of JSON; one that was read before counts."""
+        data = self.tensor(name).tobytes()
+        if isinstance(name, str):
+            self._repeated += len(data) + EACH if name in self._read else 0
+            self._read.add(name)
+        if self._repeated > REPEATED:
+            raise FileError("the file is tampered with: it repeats itself without end")
+        return data
+
+    def afford(self, count: int, later: bool = False) -> None:
+        """Refuse what is small in a file, but would fill the memory, now or when it is used."""
+        task = "what the file holds, mostly empty or repeated,"
+        afford(self._promised + count, task, "it may be tampered with")
+        self._promised += count if later else 0
 
     def class_named(self, name: Any, kind: type | tuple[type, ...]) -> Any:
         """Return the class of a name, which must be of a certain kind."""

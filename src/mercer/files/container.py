@@ -84,7 +84,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[dict[str, Any], Any]]
     """
     from safetensors import SafetensorError, safe_open
 
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     with open(path, "rb") as file:
         header = _header(file, name)
         document = _document(header, name)
@@ -124,7 +124,7 @@ def _document(header: bytes, name: str) -> dict[str, Any]:
 
 
 def parsed(text: str | bytes) -> Any:
-    """Return what JSON says, refusing numbers that are none.
+    """Return what JSON says, refusing numbers that are none, and two things of the same name.
 
     Examples
     --------
@@ -137,7 +137,13 @@ def parsed(text: str | bytes) -> Any:
     def refuse(word: str) -> Any:
         raise ValueError(f"{word} is not JSON")
 
-    return json.loads(text, parse_constant=refuse)
+    def single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("a name occurs twice")
+        return found
+
+    return json.loads(text, parse_constant=refuse, object_pairs_hook=single)
 
 
 def _check_version(document: dict[str, Any], name: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.domains import is_frame
 from mercer.errors import FileError
-from mercer.files.arrays import afford_empty, missing_texts, texts
+from mercer.files.arrays import missing_texts, texts
 from mercer.files.codecs import Codec, Reader, Writer
 
 __all__ = ["CODECS", "Trimmed"]
@@ -45,7 +45,7 @@ def _decode_frame(reader: Reader, node: Any) -> Any:
     rows, names = node["rows"], reader.row(node["names"])
     if type(rows) is not int or rows < 0:
         raise FileError(f"the file is tampered with: a table has {rows!r} rows")
-    afford_empty(8 * rows * sum(column is None for column in node["columns"]))
+    reader.afford(8 * rows * sum(column is None for column in node["columns"]))
     made: dict[int, Any] = {}
     for j, column in enumerate(node["columns"]):
         empty = column is None

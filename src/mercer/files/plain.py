@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import datetime
 import decimal
-import json
 import math
 from typing import Any
 
@@ -20,6 +19,7 @@ __all__ = ["CODECS"]
 NUMBERS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 SINGLE = {"MISSING": MISSING, "ZERO": ZERO}
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+WORDS = {"MT19937": 624, "Philox": 4}  # random numbers in stock, among which is a place
 
 
 def _encode_set(writer: Writer, things: Any, place: str) -> Any:
@@ -27,9 +27,7 @@ def _encode_set(writer: Writer, things: Any, place: str) -> Any:
     kinds = {type(thing) for thing in things}
     if kinds in ({str}, {int}):
         return writer.row(sorted(things), place)
-    return writer.row(
-        sorted(things, key=lambda thing: json.dumps(writer.encode(thing, place))), place
-    )
+    return writer.row(sorted(things, key=writer.alone), place)
 
 
 def _encode_dict(writer: Writer, things: Any, place: str) -> Any:
@@ -58,8 +56,10 @@ def _encode_random_state(writer: Writer, thing: Any, place: str) -> Any:
 
 
 def _decode_random_state(reader: Reader, node: Any) -> np.random.RandomState:
+    found = tuple(reader.row(node))
+    _check_place("MT19937", found[2])
     state = np.random.RandomState()
-    state.set_state(tuple(reader.row(node)))
+    state.set_state(found)
     return state
 
 
@@ -71,9 +71,18 @@ def _encode_generator(writer: Writer, thing: Any, place: str) -> Any:
 
 def _decode_generator(reader: Reader, node: Any) -> np.random.Generator:
     state = reader.decode(node)
-    made = {name: getattr(np.random, name) for name in GENERATORS}[state["bit_generator"]]()
+    name = state["bit_generator"]
+    made = {known: getattr(np.random, known) for known in GENERATORS}[name]()
+    if name in WORDS:
+        _check_place(name, state["buffer_pos"] if name == "Philox" else state["state"]["pos"])
     made.state = state
     return np.random.Generator(made)
+
+
+def _check_place(name: str, place: Any) -> None:
+    """Refuse a place outside of the stock, from which NumPy would read foreign memory."""
+    if type(place) is not int or not 0 <= place <= WORDS[name]:
+        raise FileError(f"the file is tampered with: {place!r} is no place in a random state")
 
 
 CODECS = (

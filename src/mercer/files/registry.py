@@ -71,6 +71,7 @@ def register(name: str, thing: Thing) -> Thing:
 def registered(name: Any) -> Callable[..., Any]:
     """Return the function of a name in a file, or say that this program has none."""
     if not isinstance(name, str) or name not in _things:
+        name = name[:80] if isinstance(name, str) else name
         hint = suggestion(name, _things) if _things else ""
         raise FileError(
             f"the file names a function {name!r} that this program has not registered{hint}; call "
@@ -132,8 +133,8 @@ def class_named(name: Any) -> type:
         found = _classes().get(name)
     if found is None:
         raise FileError(
-            f"the file names a class {name!r} that mercer does not have; it was made by another "
-            "version, or tampered with"
+            f"the file names a class {name[:80]!r} that mercer does not have; it was made by "
+            "another version, or tampered with"
         )
     return found
 

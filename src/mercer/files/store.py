@@ -96,7 +96,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     with opened(path) as (document, tensors):
         node = document["model"]
         inside = next(iter(node.values())) if isinstance(node, dict) and len(node) == 1 else None
-        kind = inside[0] if isinstance(inside, list) and inside else None
+        first = inside[0] if isinstance(inside, list) and inside else None
+        kind = first if isinstance(first, str) else None
         notes = Reader(CODECS, tensors).decode(document.get("notes"))
         maker = document.get("mercer")
         return {"format": document["format"], "mercer": maker, "kind": kind, "notes": notes}

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from mercer.domains import Graph, Labels, Points
 from mercer.errors import FileError
@@ -28,7 +28,7 @@ PRIVATE = frozenset({
     "_memory", "_signs", "_sklearn_output_config", "_target", "_votes", "_weights",
 })  # fmt: skip
 # Work that can be done again: dropped, or begun anew.
-FORGOTTEN = frozenset({"_found", "_foretold", "_last"})
+FORGOTTEN = frozenset({"_foretold", "_last"})
 BEGUN = frozenset({"_inverse", "_posterior"})
 # Fields of records about the way to an answer, not the answer.
 WAYS = frozenset({"history", "objectives", "slopes"})
@@ -61,7 +61,8 @@ def _encode_record(writer: Writer, record: Any, place: str) -> Any:
             kept[field.name] = getattr(record, field.name)
     node = writer.fields({n: v for n, v in kept.items() if n != "points"}, place)
     if "points" in kept:
-        node["points"] = _encode_seen(writer, kept.get("kernel"), kept["points"], place)
+        where = within(place, "points")
+        node["points"] = _encode_seen(writer, kept.get("kernel"), kept["points"], where)
     return [writer.class_name(type(record)), node]
 
 
@@ -69,11 +70,9 @@ def _encode_seen(writer: Writer, kernel: Any, points: Any, place: str) -> Any:
     """Write points as far as a kernel sees them."""
     seen = needed_columns(kernel, points)
     if seen is points:
-        return writer.encode(points, within(place, "points"))
+        return writer.encode(points, place)
     parts = {**parts_of(points), "frame": seen}
-    return {
-        "points": [writer.class_name(type(points)), writer.fields(parts, within(place, "points"))]
-    }
+    return {"points": [writer.class_name(type(points)), writer.fields(parts, place)]}
 
 
 def _decode_record(reader: Reader, node: Any) -> Any:
@@ -86,12 +85,21 @@ def _decode_record(reader: Reader, node: Any) -> Any:
 
 
 def _encode_points(writer: Writer, points: Points, place: str) -> Any:
+    _check_room(type(points))
     return [writer.class_name(type(points)), writer.fields(parts_of(points), place)]
 
 
 def _decode_points(reader: Reader, node: Any) -> Any:
     name, parts = node
-    return rebuilt(reader.class_named(name, Points), reader.fields(parts))
+    cls = reader.class_named(name, Points)
+    _check_room(cls)
+    return rebuilt(cls, reader.fields(parts))
+
+
+def _check_room(cls: type[Points]) -> None:
+    """Refuse what kernels make of points, which can be made again, and is not checked."""
+    if cls.__module__.startswith("mercer.kernels."):
+        raise FileError(f"model files hold points, not what kernels make of them: {cls.__name__}")
 
 
 # ---- machines ---------------------------------------------------------------------------------
@@ -115,7 +123,15 @@ def _encode_machine(writer: Writer, machine: Any, place: str) -> Any:
             )
         value = None if name in BEGUN else vars(machine)[name]
         learned[name] = _encode_learned(writer, machine, name, value, within(place, name))
+    if type(machine).__module__.startswith("mercer."):
+        # A machine that was given to another one is only a pattern, whatever it has learned.
+        parameters = {name: _blank(value) for name, value in parameters.items()}
     return [writer.class_name(type(machine)), writer.fields(parameters, place), learned]
+
+
+def _blank(value: Any) -> Any:
+    pattern = isinstance(value, BaseEstimator) and not isinstance(value, type)
+    return clone(value) if pattern else value
 
 
 def _encode_learned(writer: Writer, machine: Any, name: str, value: Any, place: str) -> Any:
@@ -124,6 +140,8 @@ def _encode_learned(writer: Writer, machine: Any, name: str, value: Any, place: 
     things = name == "support_vectors_" and isinstance(value, list)
     if things and len(value) == len(machine.function_.points):
         return None  # they are the points of the function
+    if isinstance(value, Points):
+        return _encode_seen(writer, getattr(machine, "kernel_", None), value, place)
     return writer.encode(value, place)
 
 

@@ -39,9 +39,10 @@ class Categorical(Kernel):
         return 1.0 if left == right else 0.0
 
     def evaluate(self, block: Block) -> Any:
-        codes: dict[Any, int] = {}
-        left, right = (_codes(side, codes) for side in (block.left, block.right))
-        return np.asarray(left[:, None] == right[None, :], dtype=np.float64)
+        (left, known), (right, others) = block.left.coded, block.right.coded
+        if known is not others:
+            right = np.array([known.get(label, -1) for label in others], dtype=np.int64)[right]
+        return np.equal(left[:, None], right[None, :], out=block.empty())
 
     def evaluate_diagonal(self, points: Categories) -> Any:
         return self.constant(points)
@@ -50,8 +51,7 @@ class Categorical(Kernel):
         return proved(self, "equality is the inner product of indicator features (6.1)")
 
     def map_features(self, points: Categories) -> FeatureMap:
-        known: dict[Any, int] = {}
-        _codes(points, known)
+        known = {label: place for place, label in enumerate(dict.fromkeys(points.labels))}
 
         def indicators(new: Categories) -> Any:
             labels = new.labels
@@ -61,8 +61,3 @@ class Categorical(Kernel):
             return sparse.csr_array((ones, (found, places[found])), (len(places), len(known)))
 
         return FeatureMap(len(known), indicators)
-
-
-def _codes(points: Categories, codes: dict[Any, int]) -> np.ndarray:
-    """Number the labels, adding new ones to `codes`."""
-    return np.array([codes.setdefault(label, len(codes)) for label in points.labels])

@@ -82,6 +82,11 @@ class Scale(Unary):
     def apply(self, values: Any, xp: Any) -> Any:
         return self.factor * values
 
+    def evaluate(self, block: Block) -> Any:
+        K = self.inner(self.kernel, block)
+        K *= self.factor
+        return K
+
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         found = self.inner_slopes("kernel", block, self.factor * G)
         if self.factor > 0:

@@ -126,7 +126,9 @@ class GaussianOver(Composite):
 
     def evaluate(self, block: Block) -> Any:
         precision = min(1 / self.bandwidth / self.bandwidth, 1e300)
-        return block.exp(self._squared_distances(block), -0.5 * precision)
+        D = self._squared_distances(block)
+        D *= -0.5 * precision
+        return np.exp(D, out=D) if isinstance(D, np.ndarray) else block.xp.exp(D)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         return 0.0 * self.inner_diagonal(self.kernel, points) + 1.0
@@ -155,11 +157,19 @@ class GaussianOver(Composite):
         return block.xp.sqrt(self._squared_distances(block))
 
     def _squared_distances(self, block: Block) -> Any:
+        """Return κ(x, x) + κ(z, z) − 2κ(x, z), in an array that may be written into."""
         left, right = (self.inner_diagonal(self.kernel, p) for p in (block.left, block.right))
-        D = left[:, None] + right[None, :] - 2 * self.inner(self.kernel, block)
+        D = self.inner(self.kernel, block)
+        D *= -2
+        D += left[:, None]
+        D += right[None, :]
+        if isinstance(D, np.ndarray):
+            np.maximum(D, 0.0, out=D)
+        else:
+            D = block.xp.where(D > 0, D, 0.0 * D)
         if block.symmetric:
             np.fill_diagonal(D, 0.0)  # κ(x, x) may be rounded differently in the two places
-        return block.xp.where(D > 0, D, 0.0 * D)
+        return D
 
 
 @kernel

@@ -1,5 +1,6 @@
 """Machines: estimators whose fit walks through the rooms."""
 
+from mercer.machines.calibrated import Calibrated
 from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.exemplar import ExemplarClassifier, ExemplarRegressor
 from mercer.machines.gaussian_process import GaussianProcess
@@ -15,6 +16,7 @@ from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import Perceptron
 from mercer.machines.prototype import PrototypeClassifier
 from mercer.machines.ridge import KernelRidge, KernelRidgeClassifier
+from mercer.machines.standardize import Standardize
 from mercer.machines.svc import SVC
 from mercer.machines.svr import SVR
 
@@ -22,6 +24,7 @@ __all__ = [
     "LPSVC",
     "SVC",
     "SVR",
+    "Calibrated",
     "ExemplarClassifier",
     "ExemplarRegressor",
     "GaussianProcess",
@@ -39,4 +42,5 @@ __all__ = [
     "PrototypeClassifier",
     "RBFNetwork",
     "RBFNetworkClassifier",
+    "Standardize",
 ]

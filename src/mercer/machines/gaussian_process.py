@@ -16,7 +16,7 @@ likelihood, with b = 1ᵀM⁻¹y/1ᵀM⁻¹1 (Rasmussen & Williams, 2.45):
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -71,6 +71,8 @@ class GaussianProcess(KernelRidge):
     >>> mean.round(2), std.round(2)  # at 8.0 there are no data
     (array([0.14, 0.09]), array([0.05, 0.97]))
     """
+
+    steps_suffice: ClassVar[bool] = False  # variances need the factor
 
     def __init__(
         self,

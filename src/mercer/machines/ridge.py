@@ -9,7 +9,7 @@ Whichever system is cheaper is solved; both give the same function.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -29,8 +29,9 @@ from mercer.kernels.tiles import diagonal, working_bytes
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer, Scorer
 from mercer.plans import Plan, Size, plan_ridge
+from mercer.plans.plan import RANK
 from mercer.rkhs import Function
-from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solver
+from mercer.solvers import Cholesky, Eigen, Iterative, Primal, Problem, Solver
 
 __all__ = ["KernelRidge", "KernelRidgeClassifier", "Regression"]
 
@@ -57,6 +58,8 @@ class Regression:
 
 class Ridge(Scorer):
     """What regression and classification by ridge share: plan, solve, keep."""
+
+    steps_suffice: ClassVar[bool] = True  # nobody asks for a factor after the fit
 
     def __init__(
         self,
@@ -120,11 +123,13 @@ class Ridge(Scorer):
             weighted=weighted,
         )
         bound = (trace + penalty) / penalty if penalty else np.inf
-        return plan_ridge(self.follow or Plan(), size, bound, repair)
+        return plan_ridge(self.follow or Plan(), size, bound, repair, self.steps_suffice)
 
 
 def solver_for(plan: Plan, indefinite: str) -> Solver:
     """Return the solver that a plan names."""
+    if plan.solver == "iterative":
+        return Iterative(plan.rank or RANK, direct=Cholesky("mixed") if plan.direct else None)
     small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]
     return Primal(small) if plan.route == "primal" else small
 

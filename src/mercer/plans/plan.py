@@ -17,7 +17,7 @@ from mercer.memory import available, human
 __all__ = ["Plan", "plan_ridge"]
 
 Route = Literal["auto", "dual", "primal"]
-Solver = Literal["auto", "cholesky", "eigen"]
+Solver = Literal["auto", "cholesky", "eigen", "iterative"]
 Precision = Literal["auto", "mixed", "double"]
 
 # From this size on a single-precision factor with refinement is faster than a double one.
@@ -26,6 +26,11 @@ MIXED_FROM = 1000
 MIXED_UP_TO = 46_000
 # Refinement converges while condition · 6e-8 is well below 1.
 MIXED_CONDITION = 1e8
+# From this size on, products with a matrix that is never stored are usually faster than a factor.
+ITERATIVE_FROM = 10_000
+RANK = 1000  # columns of the preconditioner of such products, at most
+LEAST_RANK = 64
+BLOCK = 128  # columns that are computed at once
 # What a fit needs besides its large arrays: threads, small vectors, Python itself.
 OVERHEAD = 2_000_000
 
@@ -65,11 +70,16 @@ class Plan:
     ----------
     route : {"auto", "dual", "primal"}
         Coefficients of the items (with the Gram matrix) or of explicit features.
-    solver : {"auto", "cholesky", "eigen"}
+    solver : {"auto", "cholesky", "eigen", "iterative"}
+        A factor of the matrix, its decomposition, or conjugate gradients on a matrix that is never
+        stored; all of them are exact, and their certificate says how exact.
     precision : {"auto", "mixed", "double"}
         Whether the Cholesky factor is in single precision, its answer refined to double.
     memory : int, optional
         Bytes that may be used; by default what the machine has free.
+    rank : int, optional
+        Columns of the preconditioner of the iterative solver; by default as many as are useful and
+        fit.
 
     Attributes
     ----------
@@ -77,6 +87,9 @@ class Plan:
         Predicted peak, once decided.
     reasons : tuple of str
         Why each choice was made.
+    direct : bool
+        Whether the iterative solver may give way to a factor: nobody asked for it, and the matrix
+        fits.
 
     Examples
     --------
@@ -91,11 +104,13 @@ class Plan:
     memory: int | None = None
     bytes: int | None = None
     reasons: tuple[str, ...] = ()
+    rank: int | None = None
+    direct: bool = False
 
     def __post_init__(self) -> None:
         choices = {
             "route": ("auto", "dual", "primal"),
-            "solver": ("auto", "cholesky", "eigen"),
+            "solver": ("auto", "cholesky", "eigen", "iterative"),
             "precision": ("auto", "mixed", "double"),
         }
         for name, allowed in choices.items():
@@ -104,6 +119,8 @@ class Plan:
                 raise ValidityError(
                     f"{name} of a plan cannot be {value!r}{suggestion(value, allowed)}"
                 )
+        if self.rank is not None and not (isinstance(self.rank, int) and self.rank > 0):
+            raise ValidityError(f"rank of a plan must be a positive number, found {self.rank!r}")
         memory = self.memory
         if memory is not None and not (
             isinstance(memory, numbers.Real) and 0 <= memory < math.inf
@@ -124,7 +141,9 @@ class Plan:
         return f"Route {self.route}, solver {self.solver}, {self.precision} precision."
 
 
-def plan_ridge(request: Plan, size: Size, bound: float, repair: bool = False) -> Plan:
+def plan_ridge(
+    request: Plan, size: Size, bound: float, repair: bool = False, steps: bool = True
+) -> Plan:
     """Decide how to solve a ridge problem.
 
     Parameters
@@ -136,14 +155,23 @@ def plan_ridge(request: Plan, size: Size, bound: float, repair: bool = False) ->
         Upper bound of the condition number, (trace K + λ)/λ; infinite for λ = 0.
     repair : bool
         Whether the kernel is not valid and its spectrum must be repaired.
+    steps : bool
+        Whether a solution alone is enough, which steps can find, and no factor is asked for later.
     """
     reasons: list[str] = []
     route = _route(request, size, bound, repair, reasons)
-    solver = _solver(request, repair, reasons)
+    memory = available() if request.memory is None else int(request.memory)
+    possible = steps and route == "dual" and not repair and not math.isinf(bound)
+    solver = _solver(request, size, possible, bound, repair, memory, reasons)
     order = size.items if route == "dual" else size.features or 0
     precision = _precision(request, solver, order, bound, reasons)
-    memory = available() if request.memory is None else int(request.memory)
-    needed = _bytes(size, route, solver, precision)
+    rank = _rank(request, size, memory) if solver == "iterative" else request.rank
+    needed = _bytes(size, route, solver, precision, rank)
+    direct = (
+        solver == "iterative"
+        and request.solver == "auto"
+        and (memory is None or _bytes(size, route, "cholesky", "mixed") <= memory)
+    )
     if precision == "mixed" and memory is not None and needed > memory:
         precision = "double"
         needed = _bytes(size, route, solver, precision)
@@ -151,8 +179,8 @@ def plan_ridge(request: Plan, size: Size, bound: float, repair: bool = False) ->
     if memory is not None and needed > memory:
         raise PlanError(_too_large(size, route, solver, needed, memory))
     return replace(
-        request, route=route, solver=solver, precision=precision, memory=memory,
-        bytes=needed, reasons=tuple(reasons),
+        request, route=route, solver=solver, precision=precision, memory=memory, rank=rank,
+        direct=direct, bytes=needed, reasons=tuple(reasons),
     )  # fmt: skip
 
 
@@ -188,17 +216,43 @@ def _route(
     return better
 
 
-def _solver(request: Plan, repair: bool, reasons: list[str]) -> Literal["cholesky", "eigen"]:
+def _solver(
+    request: Plan,
+    size: Size,
+    possible: bool,
+    bound: float,
+    repair: bool,
+    memory: int | None,
+    reasons: list[str],
+) -> Literal["cholesky", "eigen", "iterative"]:
+    if request.solver == "iterative" and not possible:
+        raise ValidityError(
+            "the iterative solver needs the dual route, a valid kernel, a positive penalty and a "
+            'machine that predicts no variances; use solver="cholesky"'
+        )
     if repair:
         reasons.append("eigen, because the spectrum of an indefinite kernel is repaired")
         return "eigen"
-    return "cholesky" if request.solver == "auto" else request.solver
+    if request.solver != "auto":
+        return request.solver
+    dense = _bytes(size, "dual", "cholesky", "double")
+    smaller = _bytes(size, "dual", "iterative", "double", LEAST_RANK) < dense
+    if possible and smaller and memory is not None and dense > memory:
+        reasons.append("iterative, because the Gram matrix would not fit")
+        return "iterative"
+    if possible and size.items >= ITERATIVE_FROM and bound <= MIXED_CONDITION:
+        reasons.append(
+            f"iterative, because for {size.items} items a few dozen products with the Gram matrix "
+            "are faster than a factor; if the preconditioner foresees more, the factor is taken"
+        )
+        return "iterative"
+    return "cholesky"
 
 
 def _precision(
     request: Plan, solver: str, order: int, bound: float, reasons: list[str]
 ) -> Literal["mixed", "double"]:
-    if solver == "eigen":
+    if solver != "cholesky":
         return "double"
     if request.precision != "auto":
         return request.precision
@@ -211,10 +265,27 @@ def _precision(
     return "mixed"
 
 
-def _bytes(size: Size, route: str, solver: str, precision: str) -> int:
+def _rank(request: Plan, size: Size, memory: int | None) -> int:
+    """Return how many columns the preconditioner has: as many as are useful and fit."""
+    if request.rank is not None:
+        return min(request.rank, size.items)
+    if memory is None:
+        return min(RANK, size.items)
+    without = _bytes(size, "dual", "iterative", "double", 0)
+    fits = (memory - without) // (8 * size.items * (2 if size.weighted else 1) + 16 * RANK)
+    return min(max(int(fits), LEAST_RANK), RANK, size.items)
+
+
+def _bytes(size: Size, route: str, solver: str, precision: str, rank: int | None = None) -> int:
     """Predict the peak: matrix, factor and workspace, features, items, right-hand sides, tiles."""
     n = size.items
     order = n if route == "dual" else size.features or 0
+    if solver == "iterative":
+        rank = min(n, RANK) if rank is None else rank
+        # The preconditioner, scaled by the weights once more, and a block of rows for it; then
+        # solutions, residuals and directions of all right-hand sides.
+        factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK
+        return int(factor + size.tiles + n * (size.row + 96 * size.targets) + OVERHEAD)
     if solver == "eigen":
         solving = 24 * order**2  # the vectors, and LAPACK's workspace of twice that
     else:
@@ -235,7 +306,8 @@ def _too_large(size: Size, route: str, solver: str, needed: int, memory: int) ->
     low, high = 0, size.items  # the largest size that fits lies between
     while high - low > 1:
         middle = (low + high) // 2
-        fits = _bytes(replace(size, items=middle), route, solver, "double") <= memory
+        some = replace(size, items=middle)
+        fits = _bytes(some, route, solver, "double", min(LEAST_RANK, middle)) <= memory
         low, high = (middle, high) if fits else (low, middle)
     return (
         f"{message}; about {low} items would fit; use fewer items, or more memory with "

@@ -11,7 +11,7 @@ from mercer.domains import Graph, as_graph
 from mercer.errors import DomainError
 from mercer.explanations import Decision
 from mercer.plots.canvas import axes_for
-from mercer.plots.layout import layout
+from mercer.plots.layout import layout, skeleton
 from mercer.plots.palette import INK, MUTED, shades
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_atoms", "plot_letters", "plot_nodes"]
 
 PER_LINE = 60  # letters
-BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3}  # how many strokes
 
 
 def plot_letters(
@@ -148,26 +147,13 @@ def plot_atoms(
     >>> [text.get_text() for text in ax.texts]
     ['C', 'C', 'O']
     """
-    from mercer.domains.molecules import read_molecule
-
     values = _units(smiles, contributions)[1]
     found = _thing(smiles)
     if isinstance(found, Graph):  # a kernel on graphs has forgotten the molecule
         return plot_nodes(found, values, ax, limit=limit)
-    molecule = read_molecule(found)
-    from rdkit import Chem
-    from rdkit.Chem import rdDepictor
-
-    molecule = Chem.Mol(molecule)
-    Chem.Kekulize(molecule)
-    rdDepictor.Compute2DCoords(molecule)
-    atoms, bonds = list(molecule.GetAtoms()), list(molecule.GetBonds())
-    if len(values) != len(atoms):
-        raise DomainError(f"there are {len(atoms)} atoms, but {len(values)} contributions")
-    places = np.asarray(molecule.GetConformer().GetPositions())[:, :2]
-    edges = np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in bonds], int).reshape(-1, 2)
-    strokes = [BONDS.get(str(b.GetBondType()), 1) for b in bonds]
-    names = [atom.GetSymbol() for atom in atoms]
+    places, edges, strokes, names = skeleton(found)
+    if len(values) != len(names):
+        raise DomainError(f"there are {len(names)} atoms, but {len(values)} contributions")
     return _drawn(ax, places, edges, strokes, names, values, limit)
 
 

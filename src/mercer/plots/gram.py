@@ -9,6 +9,7 @@ import numpy as np
 from mercer.errors import DomainError
 from mercer.kernels import named
 from mercer.plots.canvas import axes_for
+from mercer.plots.lettering import plain
 from mercer.plots.palette import INK, shades
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _borders(ax: Axes, labels: np.ndarray, names: tuple[str, ...] | None) -> Non
     for end in ends[:-1] - 0.5:
         ax.axhline(end, color=INK, linewidth=0.8)
         ax.axvline(end, color=INK, linewidth=0.8)
-    texts = [str(label) for label in classes] if names is None else list(names)
+    texts = [plain(label) for label in (classes if names is None else names)]
     middles = ends - counts / 2 - 0.5
     ax.set_xticks(middles, texts)
     ax.set_yticks(middles, texts)

@@ -7,16 +7,19 @@ linear system, and none makes it worse.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from mercer.domains import Graph
 
-__all__ = ["layout"]
+__all__ = ["layout", "skeleton"]
 
 STEPS = 60
 APART = 1.6  # between parts that are not connected
+BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3}  # how many strokes
 
 
 def layout(graph: Graph) -> np.ndarray:
@@ -80,3 +83,30 @@ def _lying(X: np.ndarray) -> np.ndarray:
     """Return places turned so that the longest direction is horizontal."""
     X = X - X.mean(axis=0)
     return X @ np.linalg.svd(X, full_matrices=False)[2].T if len(X) > 1 else X
+
+
+def skeleton(smiles: Any) -> tuple[np.ndarray, np.ndarray, list[int], list[str]]:
+    """Return how a molecule is drawn: places of atoms, bonds, their strokes, the atoms' symbols.
+
+    Needs RDKit.
+
+    Examples
+    --------
+    >>> places, bonds, strokes, symbols = skeleton("CC=O")
+    >>> places.shape, bonds.tolist(), strokes, symbols
+    ((3, 2), [[0, 1], [1, 2]], [1, 2], ['C', 'C', 'O'])
+    """
+    from mercer.domains.molecules import read_molecule
+
+    molecule = read_molecule(smiles)
+    from rdkit import Chem
+    from rdkit.Chem import rdDepictor
+
+    molecule = Chem.Mol(molecule)
+    Chem.Kekulize(molecule)
+    rdDepictor.Compute2DCoords(molecule)
+    bonds = list(molecule.GetBonds())
+    places = np.asarray(molecule.GetConformer().GetPositions())[:, :2]
+    edges = np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in bonds], int).reshape(-1, 2)
+    strokes = [BONDS.get(str(b.GetBondType()), 1) for b in bonds]
+    return places, edges, strokes, [atom.GetSymbol() for atom in molecule.GetAtoms()]

@@ -2,6 +2,7 @@
 
 from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.eigen import Eigen
+from mercer.solvers.iterative import Iterative
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.leastsquares import LeastSquares
 from mercer.solvers.newton import Newton, NewtonSolution
@@ -11,6 +12,7 @@ from mercer.solvers.problem import Problem, Solution, Solver, State
 __all__ = [
     "Cholesky",
     "Eigen",
+    "Iterative",
     "Lanczos",
     "LeastSquares",
     "Newton",

@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -110,6 +111,20 @@ def test_a_link_stays_a_link(tmp_path):
     mercer.save(Linear(), tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert mercer.load(tmp_path / "folder" / "model") == Linear()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
+    """Whoever may write into /dev would otherwise have a file in the place of /dev/null."""
+    os.mkfifo(tmp_path / "pipe")
+    found = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    with replacing(tmp_path / "pipe") as file:
+        file.write(b"1 2 3")
+    reader.join(10)
+    assert found == [b"1 2 3"]
+    assert (tmp_path / "pipe").is_fifo() and os.listdir(tmp_path) == ["pipe"]
 
 
 def test_long_names_can_be_written(tmp_path):

@@ -1,17 +1,23 @@
 """A file is whole, undamaged and of a known version, or it is refused."""
 
+import contextlib
+import hashlib
 import json
+import os
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 import mercer
 from mercer import SVC
 from mercer.errors import FileError
-from mercer.files import container
-from mercer.files.container import START, opened, write
-from mercer.kernels import Gaussian, Linear
+from mercer.files import container, describe
+from mercer.files.container import EMPTY, START, opened, write
+from mercer.kernels import Gaussian, Linear, Spectrum
 
 
 @pytest.fixture
@@ -89,6 +95,17 @@ def test_a_safetensors_file_of_others_is_refused(path):
         mercer.load(path)
 
 
+def test_paths_are_texts_or_bytes(tmp_path):
+    path = os.fsencode(tmp_path / "m\udcff")
+    mercer.save(Linear(), path)
+    assert mercer.load(path) == mercer.load(os.fsdecode(path)) == Linear()
+
+
+def test_what_a_file_holds_is_named_only_by_a_name(path):
+    put(path, {"model": {"tuple": [[1, 2], 3]}})
+    assert describe(path)["kind"] is None
+
+
 def test_a_missing_file_is_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
         mercer.load(tmp_path / "nothing")
@@ -103,6 +120,53 @@ def test_a_broken_document_is_refused(path, text):
     path.write_bytes(len(header).to_bytes(8, "little") + header)
     with pytest.raises(FileError, match="damaged"):
         mercer.load(path)
+
+
+@pytest.mark.parametrize("text", ['{"format":1,"format":1,"model":1}',
+                                  '{"format":1,"model":{"tuple":[1],"tuple":[2]}}'])  # fmt: skip
+def test_a_name_that_occurs_twice_is_refused(path, text):
+    """Two readers could take it for two different things."""
+    put(path, {"model": 1})
+    document = json.dumps({"format": 1, "mercer": mercer.__version__, "model": 1})
+    whole = path.read_bytes()
+    old = json.dumps(document.replace(" ", ""))[1:-1].encode()
+    assert old in whole
+    header = whole[8:].rstrip().replace(old, json.dumps(text)[1:-1].encode())
+    path.write_bytes(summed(header))
+    with pytest.raises(FileError, match="twice"):
+        mercer.load(path)
+
+
+def summed(header, data=b""):
+    """Return a file with this header and the checksum that belongs to it."""
+    rest = header[len(START) + len(EMPTY) :]
+    checksum = hashlib.sha256(START + EMPTY + rest + data).hexdigest().encode()
+    return len(header).to_bytes(8, "little") + START + checksum + rest + data
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_a_header_with_changes_and_a_right_checksum_is_read_or_refused(whole, data):
+    path, content = whole
+    length = int.from_bytes(content[:8], "little")
+    header = bytearray(content[8 : 8 + length])
+    places = st.integers(len(START) + len(EMPTY), length - 1)
+    letters = st.sampled_from(b'0123456789-+eE.[]{},:"\\ nultrefasNI\x00\xff')
+    for place, letter in data.draw(st.lists(st.tuples(places, letters), min_size=1, max_size=4)):
+        header[place] = letter
+    path.write_bytes(summed(bytes(header), content[8 + length :]))
+    for function in (mercer.load, describe):
+        with contextlib.suppress(FileError):
+            function(path)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "model"
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "s": ["x", "yy", "xz", "z"]})
+    kernel = Gaussian(1.0).on("a") + Spectrum(1).on("s")
+    mercer.save(SVC(kernel, random_state=3).fit(table, [0, 1, 0, 1]), path, notes={"a": [1, 2.5]})
+    return path, path.read_bytes()
 
 
 def test_a_header_that_claims_to_be_huge_is_refused(path):

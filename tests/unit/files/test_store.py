@@ -26,7 +26,6 @@ from mercer import (
     OneClassSVM,
     Plan,
 )
-from mercer.cognition import ALCOVE, GCM, DeltaRule, PrototypeModel
 from mercer.errors import FileError
 from mercer.files import describe, register
 from mercer.kernels import (
@@ -48,8 +47,7 @@ from mercer.testing.containers import count
 from tests.laws.functions import FUNCTIONS
 from tests.laws.items import ITEMS
 from tests.laws.registry import KERNELS, MACHINES
-
-METHODS = ("predict", "decision_function", "predict_proba", "transform")
+from tests.unit.files.answers import METHODS, answers, identical, same_answers
 
 
 @pytest.fixture(autouse=True)
@@ -67,28 +65,6 @@ def again(tmp_path):
         return mercer.load(tmp_path / "thing.mercer")
 
     return round_trip
-
-
-def identical(found, expected):
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    if found.dtype == object:
-        assert found.tolist() == expected.tolist()
-    else:
-        assert found.tobytes() == expected.tobytes()
-
-
-def answers(machine, items):
-    return {name: getattr(machine, name)(items) for name in METHODS if hasattr(machine, name)}
-
-
-def same_answers(loaded, machine, *sets):
-    for items in sets:
-        expected, found = answers(machine, items), answers(loaded, items)
-        assert set(found) == set(expected) != set()
-        for name, values in expected.items():
-            identical(found[name], values)
 
 
 @pytest.mark.parametrize("entry", MACHINES, ids=str)
@@ -209,19 +185,6 @@ def test_a_pipeline_that_unpickles_is_refused(data, tmp_path):
     machine = make_pipeline(StandardScaler(), SVC(), memory=str(tmp_path))
     with pytest.raises(FileError, match="memory"):
         mercer.save(machine, tmp_path / "x")
-
-
-@pytest.mark.parametrize(
-    "model",
-    [GCM(sensitivity=2.0), PrototypeModel(), ALCOVE(2.0, 1.0, 0.1, 0.1), DeltaRule(0.1)],
-    ids=str,
-)
-def test_models_of_cognition_come_back(model, again):
-    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    model = model.fit(X, ["a", "b", "b", "a"])
-    loaded = again(model)
-    identical(loaded.predict_proba(X + 0.1), model.predict_proba(X + 0.1))
-    assert loaded.classes_.tolist() == ["a", "b"]
 
 
 STRUCTURED = [

@@ -3,6 +3,7 @@
 import builtins
 import os
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import mercer
 from mercer import SVC, memory
 from mercer.errors import FileError
+from mercer.files import codecs
 from mercer.files.container import opened, write
 from mercer.files.things import PRIVATE
 from mercer.kernels import Fisher, Gaussian, Spectrum, SubsetTree, WeisfeilerLehman
@@ -78,6 +80,8 @@ MODELS = [
     {"points": ["domains.Vectors", {"array": ARRAY}]},
     {"points": ["domains.Strings", {"texts": ARRAY, "os": 1}]},
     {"points": ["rkhs.Function", {}]},
+    {"points": ["kernels.Radii", {"values": ARRAY}]},
+    {"points": ["kernels.Vertices", {"nodes": None, "first": ARRAY, "last": ARRAY}]},
     {"array": {"shape": [2], "tensor": "missing"}},
     {"array": {"shape": [2], "tensor": 3}},
     {"array": {"shape": [3], "tensor": "t"}},
@@ -111,6 +115,9 @@ MODELS = [
     {"timestamp": ["2001-01-01", "x"]},
     {"random generator": {"dict": [["bit_generator"], ["os"]]}},
     {"random state": [1, 2, 3]},
+    {"foreign array": ["no such library", {"shape": [2], "tensor": "t"}]},
+    {"value": ["kernels." + 10_000 * "A", {}]},
+    {"function": 10_000 * "A"},
     {"single": "os"},
     {"float": "1e9"},
     {"dict": [[{"list": []}], [1]]},
@@ -135,8 +142,90 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])
 def test_a_document_that_makes_no_sense_is_refused(path, model):
     tensors = {"t": np.array([0.5, 2.0]), "i": np.array([99, 3]), "b": np.arange(4, dtype="u1")}
-    with pytest.raises(FileError):
+    with pytest.raises(FileError) as caught:
         load(path, model, tensors)
+    assert len(str(caught.value)) < 1000
+
+
+STATES = [np.random.RandomState(3), np.random.Generator(np.random.MT19937(1)),
+          np.random.Generator(np.random.Philox(1))]  # fmt: skip
+
+
+@pytest.mark.parametrize("state", STATES, ids=["state", "MT19937", "Philox"])
+@pytest.mark.parametrize("place", [-1, -(10**8), 625, 10**6, 1.0, True, "3"])
+def test_random_states_do_not_lead_into_foreign_memory(path, state, place):
+    """NumPy believes the place that it is given, and would read there."""
+    mercer.save(state, path)
+    with opened(path) as (document, found):
+        tensors = {name: np.array(found.get_tensor(name)) for name in found.keys()}  # noqa: SIM118
+    ((tag, inside),) = document["model"].items()
+    if tag == "random state":
+        inside[2] = place
+    else:
+        keys, values = inside["dict"]
+        if "buffer_pos" in keys:
+            values[keys.index("buffer_pos")] = place
+        else:
+            keys, values = values[keys.index("state")]["dict"]
+            values[keys.index("pos")] = place
+    with pytest.raises(FileError, match="no place"):
+        load(path, document["model"], tensors)
+
+
+def test_a_library_that_is_not_there_is_named(path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "array_api_strict", None)
+    array = ["array_api_strict", {"shape": [2], "tensor": "t"}]
+    with pytest.raises(FileError, match=r"not installed.*array_api_strict"):
+        load(path, {"foreign array": array}, {"t": np.ones(2)})
+
+
+def laughs(depth, width):
+    """Return rows of which each has the next one several times."""
+    rows = {}
+    for i in range(depth):
+        inner = f'{{"list":{{"json":"{i + 1}"}}}}' if i + 1 < depth else "1"
+        rows[str(i)] = np.frombuffer(f"[{','.join([inner] * width)}]".encode(), np.uint8)
+    return rows
+
+
+def test_rows_that_repeat_each_other_without_end_are_refused(path):
+    row = {"list": {"json": "0"}}
+    assert load(path, row, laughs(3, 4)) == [[[1] * 4] * 4] * 4
+    with pytest.raises(FileError, match="repeats itself"):
+        load(path, row, laughs(40, 4))
+    with pytest.raises(FileError):
+        load(path, {"list": {"json": "0"}}, {"0": np.frombuffer(b'[{"list":{"json":"0"}}]', "u1")})
+
+
+def test_what_is_repeated_more_often_than_readers_like_is_written_again(path, monkeypatch):
+    monkeypatch.setattr(codecs, "REPEATED", 10_000)
+    rows = [list(range(1000))] * 20
+    mercer.save(rows, path)
+    assert mercer.load(path) == rows
+    assert path.stat().st_size > 40_000
+    monkeypatch.setattr(codecs, "REPEATED", 1 << 25)
+    mercer.save(rows, path)
+    assert mercer.load(path) == rows
+    assert path.stat().st_size < 10_000
+
+
+def test_one_array_that_is_named_often_does_not_take_all_memory(path, monkeypatch):
+    model = {"list": [{"array": {"shape": [1000], "tensor": "t"}}] * 300}
+    monkeypatch.setattr(codecs, "UNCHECKED", 100_000)
+    assert len(load(path, model, {"t": np.ones(1000)})) == 300
+    monkeypatch.setattr(memory, "available", lambda: 50_000)
+    with pytest.raises(FileError, match="needs more memory than there is"):
+        load(path, model, {"t": np.ones(1000)})
+
+
+def test_empty_arrays_are_counted_together(path, monkeypatch):
+    """Each alone would fit, and the system hands out empty pages without asking."""
+    one = {"array": {"shape": [100_000], "places": "i", "values": "t"}}
+    tensors = {"i": np.array([0]), "t": np.ones(1)}
+    monkeypatch.setattr(memory, "available", lambda: 3_000_000)
+    assert len(load(path, {"list": [one] * 3}, tensors)) == 3
+    with pytest.raises(FileError, match="needs more memory than there is"):
+        load(path, {"list": [one] * 4}, tensors)
 
 
 @pytest.mark.parametrize("tag", ["list", "tuple"])

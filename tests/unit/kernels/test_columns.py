@@ -12,6 +12,7 @@ from mercer.kernels import (
     GlobalAlignment,
     Linear,
     Polynomial,
+    QuadraticForm,
     Spectrum,
     SubsetTree,
     from_function,
@@ -243,3 +244,10 @@ def test_tables_without_names_in_the_kernel_are_compared_by_name_or_refused():
     except DomainError:
         return
     np.testing.assert_allclose(found, Linear()(X), **TOLERANCE)
+
+
+def test_a_proof_builds_no_table_up_to_a_column_far_to_the_right():
+    form = QuadraticForm([[1.0, 0.9], [0.9, 1.0]])
+    assert form.on(0, 1, missing="ignore dimension").proof().verdict == "refuted"
+    k = form.on(0, 10**15, missing="ignore dimension")
+    assert k.proof().verdict == "unknown"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import KernelRidge, KernelRidgeClassifier, Plan
+from mercer import GaussianProcess, KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import operator
 from mercer.kernels import Categorical, Gaussian, Linear, Polynomial, Sigmoid, tiles
@@ -216,7 +216,7 @@ def test_a_refusal_names_a_size_that_does_fit(width, targets, memory, solver):
 
 def test_a_refusal_says_bytes_needed_and_bytes_there():
     with pytest.raises(PlanError, match=r"a fit on 100000 items needs 80.0 GB, but 1.0 GB are"):
-        ridge(Plan(memory=10**9, precision="double"), items=100_000)
+        ridge(Plan(solver="cholesky", memory=10**9, precision="double"), items=100_000)
 
 
 def test_a_refusal_is_a_memory_error_too():
@@ -232,7 +232,7 @@ def test_a_refusal_comes_instead_of_the_work(machine, monkeypatch):
     monkeypatch.setattr(tiles, "fill", never)
     monkeypatch.setattr(operator, "fill", never)
     X, y = rows(3000), np.arange(3000) % 2
-    fresh = machine(Gaussian(1.0), follow=Plan(memory=20_000_000))
+    fresh = machine(Gaussian(1.0), follow=Plan(solver="cholesky", memory=20_000_000))
     with pytest.raises(PlanError, match=r"would fit"):
         fresh.fit(X, y)
     assert not [name for name in vars(fresh) if name.endswith("_")]
@@ -240,12 +240,45 @@ def test_a_refusal_comes_instead_of_the_work(machine, monkeypatch):
 
 def test_the_size_that_a_machine_names_can_be_fitted():
     X, y = rows(2000, 20), rows(2000, 1)[:, 0]
-    machine = KernelRidge(Gaussian(5.0), follow=Plan(memory=16_000_000))
+    machine = KernelRidge(Gaussian(5.0), follow=Plan(solver="cholesky", memory=16_000_000))
     with pytest.raises(PlanError) as refusal:
         machine.fit(X, y)
     fits = size_that_fits(refusal.value)
     assert 500 < fits < 2000
     assert machine.fit(X[:fits], y[:fits]).plan_.bytes <= 16_000_000
+
+
+def test_a_matrix_that_does_not_fit_is_never_stored():
+    X, y = rows(3000, 5), rows(3000, 1)[:, 0]
+    exact = KernelRidge(Gaussian(2.0), penalty=0.1).fit(X, y)
+    small = KernelRidge(Gaussian(2.0), penalty=0.1, follow=Plan(memory=30_000_000)).fit(X, y)
+    assert exact.plan_.solver == "cholesky" and small.plan_.solver == "iterative"
+    assert small.plan_.bytes <= 30_000_000 and 64 <= small.plan_.rank < 1000
+    assert "would not fit" in small.plan_.explain()
+    assert small.solution_.solver == "iterative" and small.solution_.certificate < 1e-9
+    assert np.allclose(small.predict(X[:50]), exact.predict(X[:50]), rtol=1e-7, atol=1e-9)
+
+
+def test_even_steps_need_some_memory():
+    with pytest.raises(PlanError) as refusal:
+        ridge(Plan(memory=30_000_000), items=100_000)
+    fits = size_that_fits(refusal.value)
+    plan = ridge(Plan(memory=30_000_000), items=fits)
+    assert plan.solver == "iterative" and plan.bytes <= 30_000_000
+
+
+def test_many_items_are_solved_by_steps_unless_that_cannot_be():
+    assert ridge(Plan(memory=10**11), items=20_000).solver == "iterative"
+    assert ridge(Plan(memory=10**11), items=20_000).direct
+    assert not ridge(Plan(memory=10**9), items=20_000).direct  # the matrix would not fit
+    assert not ridge(Plan(solver="iterative", memory=10**11), items=20_000).direct
+    assert ridge(Plan(memory=10**11), items=5000).solver == "cholesky"
+    assert ridge(Plan(memory=10**11), items=20_000, bound=1e12).solver == "cholesky"
+    with pytest.raises(ValidityError, match="positive penalty"):
+        ridge(Plan(solver="iterative"), bound=np.inf)
+    machine = GaussianProcess(Gaussian(1.0), follow=Plan(solver="iterative"))
+    with pytest.raises(ValidityError, match="variances"):
+        machine.fit(rows(10), np.arange(10.0))
 
 
 def test_a_refusal_of_many_features_says_what_would_fit():
@@ -264,8 +297,7 @@ def test_single_precision_is_given_up_where_only_the_matrix_fits():
     assert between.bytes == double
     assert "single-precision factor beside the matrix would not fit" in between.explain()
     assert ridge(Plan(memory=mixed)).precision == "mixed"
-    with pytest.raises(PlanError):
-        ridge(Plan(memory=double - 1))
+    assert ridge(Plan(memory=double - 1)).solver == "iterative"
 
 
 def test_sparse_rows_are_not_counted_as_dense_ones():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from importlib.metadata import version
+
+from mercer.threads import cores
+
+__all__ = ["describe"]
 
 PACKAGES = ("mercer", "numpy", "scipy", "scikit-learn")
 
@@ -19,13 +22,6 @@ def describe() -> str:
             f"BLAS:      {blas()}",
         ]
     )
-
-
-def cores() -> int:
-    """Return how many cores this process may use, which can be fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def blas() -> str:

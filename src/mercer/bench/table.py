@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+__all__ = ["Bar", "Row", "at_least", "at_most", "columns", "faster", "render", "same"]
+
 HEADER = ("task", "ours", "peer", "ratio", "bar", "verdict")
 
 
@@ -63,9 +67,25 @@ class Row:
         return self.task, self.ours, self.peer, ratio, self.bar.text(), verdict
 
 
-def render(rows: Sequence[Row]) -> str:
-    """Return the rows as a table with aligned columns."""
-    return columns([HEADER, *(row.cells() for row in rows)], words=(0, len(HEADER) - 1))
+def faster(task: str, times: Sequence[float], bar: float) -> Row:
+    """Return the row that says how many times faster ours is; `times` are ours and the peer's."""
+    ours, peer = times
+    return Row(task, f"{ours:.3f} s", f"{peer:.3f} s", peer / ours, at_least(bar))
+
+
+def same(task: str, ours: np.ndarray, peer: np.ndarray) -> Row:
+    """Return the row that says how far apart two vectors are, relative to the peer's length."""
+    if ours.shape != peer.shape:
+        raise ValueError(f"{task}: expected shape {peer.shape}, found {ours.shape}")
+    difference = float(np.linalg.norm(ours - peer) / np.linalg.norm(peer))
+    return Row(task, "", "", difference, at_most(1e-7, "{:.0e}"))
+
+
+def render(rows: Sequence[Row], bars: bool = True) -> str:
+    """Return the rows as a table with aligned columns, with the bars or without."""
+    shown = len(HEADER) if bars else HEADER.index("bar")
+    lines = [HEADER, *(row.cells() for row in rows)]
+    return columns([line[:shown] for line in lines], words=(0, len(HEADER) - 1))
 
 
 def columns(lines: Sequence[Sequence[str]], words: Sequence[int] = (0,)) -> str:

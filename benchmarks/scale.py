@@ -1,0 +1,69 @@
+"""Beyond one Gram matrix: exact ridge regression without a factor.
+
+The peer, scikit-learn's `KernelRidge`, stores the Gram matrix and factors it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.kernel_ridge import KernelRidge as Peer
+
+from mercer.bench.table import Row, at_least, at_most
+from mercer.bench.timing import peak_growth
+from mercer.kernels import Gaussian
+from mercer.machines import KernelRidge
+
+D = 10
+BANDWIDTH = 4.4  # the median distance of these points
+PENALTY = 0.1
+N = 20_000
+
+
+def rows() -> list[Row]:
+    """Measure and return the rows of the table."""
+    fit_ours(*sample(500))  # compiled loops
+    X, y = sample(N)
+    ours, machine = timed(fit_ours, X, y)
+    memory = peak_growth(fit_ours, sample, N)
+    peer, other = timed(fit_peer, X, y)
+    new, _ = sample(500, seed=1)
+    apart = np.abs(machine.predict(new) - other.predict(new)).max() / np.abs(y).max()
+    steps = len(machine.solution_.history) - 1
+    task = f"exact ridge, n={N}, d={D}, {steps} steps"
+    residual, size = machine.solution_.certificate, memory / 1e9
+    foreseen = machine.plan_.bytes / memory
+    return [
+        Row(task, f"{ours:.1f} s", f"{peer:.1f} s", peer / ours, at_least(5.0)),
+        Row("  its relative residual", "", "", residual, at_most(1e-8, "{:.0e}")),
+        Row("  difference of predictions", "", "", float(apart), at_most(1e-6, "{:.0e}")),
+        Row("  peak memory", f"{size:.2f} GB", "", size, at_most(1.5, "{:.2f} GB")),
+        Row("  predicted bytes / measured", "", "", foreseen, at_most(1.3)),
+    ]
+
+
+def sample(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and a smooth function of them with a little noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, D))
+    return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
+
+
+def fit_ours(X: np.ndarray, y: np.ndarray) -> KernelRidge:
+    """Fit mercer's machine by the way that its plan chooses."""
+    return KernelRidge(Gaussian(BANDWIDTH), PENALTY).fit(X, y)
+
+
+def fit_peer(X: np.ndarray, y: np.ndarray) -> Peer:
+    """Fit scikit-learn's machine to the same problem."""
+    return Peer(kernel="rbf", gamma=1 / (2 * BANDWIDTH**2), alpha=PENALTY).fit(X, y)
+
+
+def timed(fit: Callable[..., Any], X: np.ndarray, y: np.ndarray) -> tuple[float, Any]:
+    """Return the seconds of one fit, and the machine."""
+    begin = time.perf_counter()
+    machine = fit(X, y)
+    return time.perf_counter() - begin, machine

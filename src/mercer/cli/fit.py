@@ -1,0 +1,214 @@
+"""``mercer fit``: from a table to a machine, with an honest estimate of its error."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mercer.cli.options import DATA, SkipBad, Types, machines, seconds, stem_of, types_of
+from mercer.cli.pages import heading, paragraph, plain, ready, table
+
+if TYPE_CHECKING:
+    from mercer.sources import Sheet
+    from mercer.studies import Attempt, Study
+
+__all__ = ["fit"]
+
+MOST = 20  # columns that are listed one by one
+
+
+class Kind(StrEnum):
+    """What is to be predicted."""
+
+    classify = "classify"
+    regress = "regress"
+
+
+Table = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="DATA",
+        show_default=False,
+        help=f"{DATA} Without it: the handwritten digits of scikit-learn.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column to predict, for example --target species."),
+]
+Task = Annotated[
+    Kind | None,
+    typer.Option(
+        help="Whether it has classes or numbers, if the guess is wrong; for example "
+        "--kind regress."
+    ),
+]
+OnlyKernel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EXPR",
+        help="The only kernel to try, for example "
+        "--kernel \"Gaussian('median').on('height') + Spectrum(3).on('dna')\".",
+    ),
+]
+OnlyMachine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=machines,
+        help="The only kind of machine to try: prototype, exemplar, ridge, svm, neighbors, "
+        "logistic, discriminant or gp; for example --machine ridge.",
+    ),
+]
+Budget = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME", help="About how long it may take: for example 90, 60s, 2m or 1h."
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="NUMBER",
+        min=0,
+        help="Decides the folds; the same seed gives the same files. For example --seed 1.",
+    ),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        show_default=False,
+        help="The folder to write to, for example --out results; by default it is called "
+        "after DATA: iris-mercer for iris.csv.",
+    ),
+]
+
+
+def fit(
+    data: Table = None,
+    target: Target = None,
+    kind: Task = None,
+    kernel: OnlyKernel = None,
+    machine: OnlyMachine = None,
+    types: Types = None,
+    budget: Budget = "60s",
+    skip_bad: SkipBad = False,
+    seed: Seed = 0,
+    out: Folder = None,
+) -> None:
+    """Learn from a table, and say how well it will work."""
+    from mercer.studies import design
+
+    time, known = seconds(budget), types_of(types)
+    folder = ready(out or Path(f"{stem_of(data) if data else 'digits'}-mercer"), folder=True)
+    task = None if kind is None else kind.value
+    plan = design(
+        data or _digits(target, types=known, task=task),
+        target,
+        task=task,
+        kernel=kernel,
+        machine=machine,
+        budget=time,
+        types=known,
+        skip_bad=skip_bad,
+        seed=seed,
+    )
+    _told_columns(plan.sheet)
+    heading("The plan")
+    for line in plan.explain().splitlines():
+        paragraph(line, len(line) - len(line.lstrip()))
+    study = plan.run(show=True)
+    from mercer.report import write  # with all that draws, which a refusal need not wait for
+
+    files = write(study, folder)
+    _told_answer(study)
+    heading("Written")
+    for path in files:
+        typer.echo(f"  {path}")
+
+
+def _digits(target: str | None, **how: Any) -> Sheet:
+    """Return the data that come with the installation, and say so."""
+    from sklearn.datasets import load_digits
+
+    from mercer.errors import DomainError
+    from mercer.sources import read_frame
+
+    if target not in (None, "digit"):
+        raise DomainError(
+            f"there is a target, {target!r}, but no data; write mercer fit DATA --target {target}"
+        )
+    typer.echo(
+        "No DATA was given, so this learns to read handwritten digits: 1797 images of\n"
+        "8 x 8 pixels that come with scikit-learn. For your own table:\n"
+        "  mercer fit YOUR.csv --target COLUMN\n"
+    )
+    frame = load_digits(as_frame=True).frame.rename(columns={"target": "digit"})
+    return replace(read_frame(frame, "digit", **how), name="digits")
+
+
+def _told_columns(sheet: Sheet) -> None:
+    """Say what each column was taken for, and how to say otherwise."""
+    from mercer.report.words import otherwise
+
+    rows = f"{len(sheet)} rows" + (f" of {sheet.total}" if sheet.total != len(sheet) else "")
+    count = "1 column" if len(sheet.columns) == 1 else f"{len(sheet.columns)} columns"
+    typer.echo(f"{plain(sheet.name or 'The table')}: {rows}, {count} beside the target")
+    few = sheet.columns
+    if len(few) > MOST:
+        counts = Counter(column.kind for column in few)
+        paragraph(", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
+        few = few[: MOST // 2]
+    lines = [(column.name, column.kind, column.why) for column in few]
+    if len(few) < len(sheet.columns):
+        lines.append(("…", "", f"and {len(sheet.columns) - len(few)} more columns"))
+    if sheet.target is not None:
+        target = sheet.target
+        lines.append((target.name, f"{target.kind}, the target", target.why))
+    typer.echo(table(("column", "taken for", "because"), lines, words=(0, 1, 2), wrap=True))
+    if example := otherwise(sheet):
+        typer.echo(f"\n  If a column is something else, say so: for example --types {example}")
+
+
+def _told_answer(study: Study) -> None:
+    """Say what was tried, what came out, and what should make one careful."""
+    from mercer.report.answer import answer
+
+    found = answer(study)
+    heading(f"What was tried ({study.measure} of held-out rows)")
+    rows = [_attempt(attempt, study.task) for attempt in study.attempts if not attempt.note]
+    typer.echo(table(("machine", "error", "±", "folds won", "in the end"), rows, words=(0, 4)))
+    for attempt in study.attempts:
+        if attempt.note:
+            paragraph(f"{attempt.machine} was left out: {attempt.note}.")
+    heading("The answer")
+    paragraph(f"{found.sentence} {found.verdict}")
+    if study.rest is not None:
+        error, spread = _written(study.task)(study.rest.error, study.rest.error_se)
+        paragraph(
+            f"On the other {len(study.rest.y)} rows of the file, from which nothing was learned, "
+            f"the error is {error}{f' ± {spread}' if spread else ''}."
+        )
+    if study.warnings:
+        heading("Careful")
+        for warning in study.warnings:
+            paragraph(warning, mark="- ")
+
+
+def _attempt(attempt: Attempt, task: str) -> tuple[str, ...]:
+    told = _written(task)(attempt.error, attempt.error_se)
+    return attempt.machine, *told, str(attempt.wins), "chosen" if attempt.chosen else ""
+
+
+def _written(task: str) -> Callable[[float, float], tuple[str, str]]:
+    """Return how errors and their standard errors are written."""
+    from mercer.report.words import measured, percent_measured
+
+    return percent_measured if task == "classify" else measured

@@ -1,0 +1,61 @@
+"""``mercer gram``: the similarities of all pairs of rows, as a file."""
+
+from __future__ import annotations
+
+from math import isqrt
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from mercer.cli.options import Data, Expression, SkipBad, Target, Types, types_of
+from mercer.cli.pages import paragraph, plain, ready
+
+__all__ = ["gram"]
+
+
+def gram(
+    expression: Expression,
+    data: Data,
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The file to write, for example --out K.npy."),
+    ],
+    target: Target = None,
+    types: Types = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Write the matrix of similarities of all rows."""
+    from mercer.files import replacing
+    from mercer.kernels import parse
+    from mercer.memory import afford, available, human
+    from mercer.sources import read
+    from mercer.studies import placed
+
+    ready(out)
+    kernel = parse(expression)
+    free = available()
+    # A file of many rows is refused without all of them being kept.
+    most = None if free is None else isqrt(free // 8) + 1
+    sheet = read(data, target, types_of(types), skip_bad=skip_bad, limit=most)
+    n = len(sheet) if len(sheet) != most else sheet.total - len(sheet.bad)
+    advice = "use fewer rows, or `mercer fit`, which does not need all of it"
+    afford(8 * n**2, f"the Gram matrix of {n} rows", advice)
+    for note in sheet.notes:
+        paragraph(note)
+    kernel = placed(kernel, sheet.X, sheet.columns).resolve(sheet.X)
+    K = kernel(sheet.X)
+    with replacing(out) as file:
+        _save(K, file)
+    typer.echo(f"{plain(kernel, 2000)}")
+    typer.echo(f"{out}: {n} x {n} similarities, {human(8 * n**2)}")
+
+
+def _save(K: Any, file: BinaryIO) -> None:
+    """Write an array as NumPy does, but notice it if the disk is full."""
+    import numpy as np
+    from numpy.lib import format
+
+    K = np.ascontiguousarray(K)
+    format.write_array_header_1_0(file, format.header_data_from_array_1_0(K))
+    file.write(K.data)

@@ -1,0 +1,287 @@
+"""Calibrated machines: probabilities for classifiers that only have scores.
+
+Scores say which class wins, not how sure that is. Those of items that a machine has not seen, with
+their labels, tell how much a score is worth. With two classes that is a sigmoid (Platt 2000); with
+more it is one factor for all scores, whose exponentials are then divided by their sum (Guo et al.
+2017, who call its inverse a temperature).
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from mercer.domains import admit_weights
+from mercer.errors import ValidityError
+from mercer.machines.calibration import agreeing, sigmoid
+from mercer.machines.scores import Categorizer
+
+__all__ = ["Calibrated", "deal", "steepness"]
+
+# The smallest factor, in units of the largest difference of scores: nearly even odds, but the
+# order of the classes stays.
+LEAST = 1e-6
+# Scores are looked at in portions of about so many numbers.
+PORTION = 1 << 20
+
+
+class Calibrated(ClassifierMixin, BaseEstimator):
+    """Give a machine with scores probabilities.
+
+    The machine learns from all items; copies of it learn from all but one fold at a time, and
+    their scores of that fold decide how scores become probabilities. `predict` is the machine's
+    own, and the most probable class is always the one that it names.
+
+    With two classes the probability of the second is 1/(1 + exp(−(slope·score + shift))). With
+    more they are softmax(slope·scores), with one slope for all. The usual alternative, a sigmoid
+    for each class against the rest and a division by their sum, looks at one score at a time,
+    where their differences decide, and may name another winner. On iris, wine and digits, with
+    seven machines, it was worse in 19 of 20 cases, and its log loss 30% higher on average.
+
+    Parameters
+    ----------
+    machine : classifier
+        With a `decision_function`, such as `KernelRidgeClassifier` or `PrototypeClassifier`.
+    folds : int
+        How many parts the items are dealt into. A class with fewer items is in fewer of them, and
+        one with a single item is learned from everywhere and held out nowhere.
+    random_state : int, RandomState or None
+        Deals the items.
+
+    Attributes
+    ----------
+    machine_ : classifier
+        Fitted to all items.
+    classes_ : ndarray
+    slope_, shift_ : float
+        With more than two classes the shift is 0.
+
+    Notes
+    -----
+    What the machine has learned (``kernel_``, ``function_``, ``n_features_in_``, …) is found here
+    too. Cost: ``folds`` more fits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import KernelRidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = Calibrated(KernelRidgeClassifier("gaussian", penalty=0.1)).fit(X[::2], y[::2])
+    >>> machine.predict_proba(X[[1, 133]]).round(1)
+    array([[1. , 0. , 0. ],
+           [0. , 0.6, 0.4]])
+    """
+
+    machine_: Any
+    classes_: np.ndarray
+    slope_: float
+    shift_: float
+
+    def __init__(self, machine: Any, folds: int = 5, random_state: Any = 0) -> None:
+        self.machine = machine
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from items `X` with labels `y`."""
+        self._check(sample_weight is not None)
+        machine = _fitted(self.machine, X, y, sample_weight)
+        labels, classes = np.asarray(y).reshape(-1), machine.classes_
+        codes = np.searchsorted(classes, labels)
+        weights = admit_weights(sample_weight, len(codes))
+        dealt = deal(codes, int(self.folds), self.random_state, weights)
+        scores, held = self._held_out(X, labels, weights, dealt, len(classes))
+        w = np.ones(len(held)) if weights is None else weights[held]
+        if not len(held):  # nothing is known about new items: nearly even odds
+            slope, shift = LEAST / (float(np.ptp(machine.decision_function(X))) or 1.0), 0.0
+        elif len(classes) == 2:
+            slope, shift = (-found for found in sigmoid(scores[:, 0], codes[held] == 1, w))
+        else:
+            slope, shift = steepness(scores, codes[held], w), 0.0
+
+        self.machine_, self.classes_ = machine, classes
+        self.slope_, self.shift_ = slope, shift
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label that the machine gives."""
+        check_is_fitted(self)
+        return self.machine_.predict(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the machine."""
+        check_is_fitted(self)
+        return self.machine_.decision_function(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class; the most probable one is that of `predict`."""
+        scores = self.decision_function(X)
+        with np.errstate(over="ignore"):  # the probability is then 0 or 1
+            if scores.ndim == 1:
+                z = self.slope_ * scores + self.shift_
+                P = np.column_stack([expit(-z), expit(z)])
+            else:
+                P = softmax(self.slope_ * (scores - scores.max(axis=1, keepdims=True)), axis=1)
+        return agreeing(P, self._winners(X, scores))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithm of the probability of each class."""
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the machine has learned."""
+        if name.endswith("_") and not name.startswith("_") and "machine_" in vars(self):
+            return getattr(self.machine_, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.machine, BaseEstimator):
+            tags.input_tags = get_tags(self.machine).input_tags
+        return tags
+
+    def _winners(self, X: Any, scores: np.ndarray) -> np.ndarray:
+        """Return which class `predict` names, without computing the scores twice if possible."""
+        if type(self.machine_).predict is Categorizer.predict:
+            return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.searchsorted(self.classes_, self.machine_.predict(X))
+
+    def _held_out(
+        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, dealt: np.ndarray, count: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return scores of items that were held out, and which items these are."""
+        X = _divisible(X)
+        pairwise = get_tags(self.machine).input_tags.pairwise
+        scores, places = [np.empty((0, 1 if count == 2 else count))], [np.empty(0, dtype=int)]
+        for fold in range(dealt.max() + 1):
+            train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
+            some = None if weights is None else weights[train]
+            part = _part(X, train, train, pairwise)
+            machine = _fitted(self.machine, part, labels[train], some)
+            found = machine.decision_function(_part(X, test, train, pairwise))
+            found = np.asarray(found, dtype=np.float64).reshape(len(test), -1)
+            if found.shape[1] != scores[0].shape[1]:
+                raise ValidityError(_NOT_OF_CLASSES)
+            scores.append(found)
+            places.append(test)
+        return np.concatenate(scores), np.concatenate(places)
+
+    def _check(self, weighted: bool) -> None:
+        """Refuse parameters that cannot work before the work begins."""
+        machine = self.machine
+        if not isinstance(machine, BaseEstimator) or not is_classifier(machine):
+            raise ValidityError(f"machine must be a classifier, found {machine!r}")
+        if not hasattr(machine, "decision_function"):
+            raise ValidityError(
+                f"machine must have scores (decision_function), but {machine!r} has none"
+            )
+        if getattr(machine, "decision_function_shape", None) == "ovo":
+            raise ValidityError(_NOT_OF_CLASSES)
+        whole = isinstance(self.folds, numbers.Integral) and not isinstance(self.folds, bool)
+        if not whole or self.folds < 2:
+            raise ValidityError(f"folds must be a whole number from 2 on, found {self.folds!r}")
+        if weighted and not has_fit_parameter(machine, "sample_weight"):
+            raise ValidityError(f"{type(machine).__name__} does not take sample_weight")
+
+
+_NOT_OF_CLASSES = (
+    "machine must have one score for each class, but this one has scores of pairs; use "
+    'decision_function_shape="ovr"'
+)
+
+
+def deal(
+    codes: np.ndarray, folds: int, random_state: Any, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the fold in which each item is held out, −1 for items that never are.
+
+    Every class is dealt evenly, and goes on where the one before has ended, so that folds are
+    of the same size. Something of each class is left to learn from, whatever fold is held out:
+    a class with one item that counts is not dealt, and an item without weight neither.
+
+    Examples
+    --------
+    >>> deal(np.array([0, 0, 1, 1, 2]), 5, random_state=0)
+    array([ 0,  1,  2,  3, -1])
+    """
+    rng = check_random_state(random_state)
+    dealt = np.full(len(codes), -1)
+    counted = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+    order = rng.permutation(counted)
+    order = order[np.argsort(codes[order], kind="stable")]
+    order = order[np.bincount(codes[order])[codes[order]] > 1]
+    dealt[order] = np.arange(len(order)) % folds
+    return dealt
+
+
+def steepness(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
+    """Return the a > 0 for which softmax(a·scores) gives the labels the largest likelihood.
+
+    As with Platt's sigmoid, labels are not certain: of n of them, the share 1/(n + 2) of each
+    speaks for the other classes alike, so that a stays finite when no score is wrong.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.9, 0.0]])
+    >>> bool(steepness(scores, np.array([0, 1, 2, 1]), np.ones(4)) > 1)
+    True
+    """
+    count, total = scores.shape[1], float(weights.sum())
+    s = scores - scores.max(axis=1, keepdims=True)
+    scale = float(-s.min()) or 1.0
+    s /= scale
+    doubt = 1 / (total + 2)
+    own = s[np.arange(len(s)), codes]
+    aim = weights @ ((1 - doubt) * own + doubt * (s.sum(axis=1) - own) / (count - 1))
+    if _means(s, weights, LEAST)[0] >= aim:  # scores are worth nothing
+        return LEAST / scale
+    # The likelihood is concave in a, so Newton's steps lead to the root of its derivative; where
+    # one would leave the interval that is known to hold the root, that is divided.
+    low, high, a = LEAST, np.inf, 1.0
+    for _ in range(200):
+        mean, variance = _means(s, weights, a)
+        low, high = (a, high) if mean < aim else (low, a)
+        if abs(mean - aim) <= 1e-13 * total or high - low <= 1e-13 * low:
+            break
+        step = (aim - mean) / variance if variance > 0 else np.inf
+        if not (low < a + step < high and step < 10 * a):
+            step = (10 * a if high == np.inf else float(np.sqrt(low * high))) - a
+        a += step
+    return a / scale
+
+
+def _means(s: np.ndarray, weights: np.ndarray, a: float) -> tuple[float, float]:
+    """Return Σ wᵢ E[s] and Σ wᵢ Var[s] under the probabilities softmax(a·s)."""
+    mean = variance = 0.0
+    step = max(1, PORTION // s.shape[1])
+    for start in range(0, len(s), step):
+        part, w = s[start : start + step], weights[start : start + step]
+        p = softmax(a * part, axis=1)
+        center = np.einsum("ij,ij->i", p, part)
+        mean += float(w @ center)
+        variance += float(w @ np.einsum("ij,ij->i", p, (part - center[:, None]) ** 2))
+    return mean, variance
+
+
+def _fitted(machine: Any, X: Any, y: Any, weights: np.ndarray | None) -> Any:
+    given = {} if weights is None else {"sample_weight": weights}
+    return clone(machine).fit(X, y, **given)
+
+
+def _divisible(X: Any) -> Any:
+    """Return a container of which parts can be taken."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "__getitem__") else np.asarray(X)
+
+
+def _part(X: Any, rows: np.ndarray, train: np.ndarray, pairwise: bool) -> Any:
+    """Return some items; of similarities only those to the training items."""
+    return np.asarray(X)[np.ix_(rows, train)] if pairwise else _safe_indexing(X, rows)

@@ -1,0 +1,195 @@
+"""Figures: the numbers of a study, for programs."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import importlib.metadata
+import io
+import json
+import platform
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import mercer
+from mercer.report.anatomy import chosen_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mercer.studies import Study
+
+__all__ = ["as_csv", "as_json", "metrics", "predictions", "versions"]
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "numba")
+
+
+def metrics(study: Study) -> dict[str, Any]:
+    """Return what `metrics.json` holds: plain values only, None for what is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.studies import study
+    >>> rows = pd.DataFrame(
+    ...     {
+    ...         "weight": [3.0, 4.1, 3.6, 22.0, 30.5, 18.9] * 5,
+    ...         "animal": ["cat", "cat", "cat", "dog", "dog", "dog"] * 5,
+    ...     }
+    ... )
+    >>> found = metrics(study(rows, "animal", machine="prototype", budget=5))
+    >>> found["task"], found["machine"], found["error"]
+    ('classify', 'PrototypeClassifier', 0.0)
+    """
+    sheet = study.sheet
+    outer, inner = study.folds
+    found = {
+        "task": study.task,
+        "machine": chosen_name(study),
+        "kernel": study.kernel,
+        "parameters": study.parameters,
+        "measure": study.measure,
+        "error": study.error,
+        "error_se": study.error_se,
+        "baseline_error": study.baseline_error,
+        "file": sheet.name,
+        "target": None if sheet.target is None else sheet.target.name,
+        "rows": len(sheet),
+        "rows_in_file": sheet.total,
+        "bad_rows": len(sheet.bad),
+        "classes": study.classes,
+        "columns": [{"name": c.name, "kind": c.kind, "why": c.why} for c in sheet.columns],
+        "attempts": [dataclasses.asdict(attempt) for attempt in study.attempts],
+        "folds": {"outer": outer, "inner": inner},
+        "rest": _rest(study),
+        "warnings": study.warnings,
+        "notes": list(dict.fromkeys((*sheet.notes, *study.notes))),
+        "seed": study.seed,
+        "budget": study.budget,
+        "versions": versions(),
+        "timings": study.timings,
+    }
+    return _plain(found)
+
+
+def _rest(study: Study) -> dict[str, Any] | None:
+    """Return how well the model did on the rows of a large file that it has not learned from."""
+    rest = study.rest
+    if rest is None:
+        return None
+    return {"rows": len(rest.rows), "error": rest.error, "error_se": rest.error_se}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of mercer, Python and the libraries that compute."""
+    found = {"mercer": mercer.__version__, "python": platform.python_version()}
+    return found | {name: importlib.metadata.version(name) for name in LIBRARIES}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value in the words of JSON, which knows no NaN and no infinity."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return str(value)
+
+
+def as_json(found: dict[str, Any]) -> bytes:
+    """Return the bytes of `metrics.json`."""
+    text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "replace")
+
+
+def predictions(study: Study) -> pd.DataFrame:
+    """Return the held-out prediction of every row, as `predictions.csv` holds it.
+
+    The column ``row`` is the number of a row in the file, counted from 0 after the header. For
+    classes there is one column with the probability of each, if the machine gives probabilities.
+    Of a file that was too large to learn from all of it, the other rows are there too, and a
+    column ``fold`` says in which fold a row was held out; it is empty for rows that were not
+    learned from at all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.studies import study
+    >>> rows = pd.DataFrame(
+    ...     {
+    ...         "weight": [3.0, 4.1, 3.6, 22.0, 30.5, 18.9] * 5,
+    ...         "animal": ["cat", "cat", "cat", "dog", "dog", "dog"] * 5,
+    ...     }
+    ... )
+    >>> predictions(study(rows, "animal", machine="prototype", budget=5)).columns.tolist()
+    ['row', 'target', 'prediction', 'probability of cat', 'probability of dog']
+    """
+    import pandas as pd
+
+    kept, rest = study.held_out, study.rest
+    found = _columns(study, study.sheet.rows, study.y, kept.prediction, kept.probabilities)
+    if rest is None:
+        return found
+    found["fold"] = kept.fold
+    others = _columns(study, rest.rows, rest.y, rest.prediction, rest.probabilities)
+    both = pd.concat([found, others], ignore_index=True)
+    both["fold"] = both["fold"].astype("Int64")
+    return both.sort_values("row", kind="stable", ignore_index=True)
+
+
+def _columns(
+    study: Study, rows: np.ndarray, y: np.ndarray, said: np.ndarray, P: np.ndarray | None
+) -> pd.DataFrame:
+    import pandas as pd
+
+    found: dict[str, Any] = {"row": rows, "target": y, "prediction": said}
+    if P is not None and study.classes is not None:
+        for k, label in enumerate(study.classes.tolist()):
+            found[f"probability of {label}"] = P[:, k]
+    return pd.DataFrame(found)
+
+
+def as_csv(table: pd.DataFrame, header: bool = True) -> bytes:
+    """Return a table as CSV; numbers have all their digits, texts stand as they are.
+
+    What is missing is an empty cell.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_csv(pd.DataFrame({"row": [0], "target": ['a "b", c'], "prediction": ["=1+1"]}))
+    b'row,target,prediction\\n0,"a ""b"", c",=1+1\\n'
+    """
+    lines = _Lines()
+    writer = csv.writer(lines)
+    if header:
+        writer.writerow(table.columns)
+    columns = []
+    for k in range(table.shape[1]):
+        column = table.iloc[:, k]
+        gaps = column.isna()
+        columns.append(column.astype(object).mask(gaps, "").tolist() if gaps.any()
+                       else column.tolist())  # fmt: skip
+    writer.writerows(zip(*columns, strict=True))
+    return lines.getvalue().encode("utf-8", "replace")
+
+
+class _Lines(io.StringIO):
+    """Lines that end with a line feed.
+
+    They are written with both ends of RFC 4180, because that is what makes the writer quote both
+    characters where they occur inside a text.
+    """
+
+    def write(self, line: str) -> int:
+        return super().write(line.removesuffix("\r\n") + "\n")

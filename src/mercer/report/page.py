@@ -1,0 +1,194 @@
+"""The page: everything a study has found, in one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from mercer.report.anatomy import chosen_name, noun
+from mercer.report.answer import answer
+from mercer.report.exhibits import MOST_CARDS, Viewer, cards
+from mercer.report.figures import versions
+from mercer.report.mistakes import calibration, confusion, residuals
+from mercer.report.shape import curve, similarity, surface
+from mercer.report.words import (
+    MACHINES,
+    amount,
+    clean,
+    count,
+    formula,
+    measured,
+    otherwise,
+    percent,
+    percent_measured,
+    plural,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from mercer.studies import Attempt, Study
+
+__all__ = ["html"]
+
+FEW_COLUMNS = 16  # that are shown without being asked for
+MOST_COLUMNS = 200
+MOST_BAD = 20
+LONG_KERNEL = 240  # letters of a formula that is folded
+
+
+def html(study: Study) -> str:
+    """Return the report of a study: one page of HTML with all pictures and styles inside.
+
+    It loads nothing from anywhere, runs nothing, and is the same each time it is made from the
+    same study. Everything that comes from the data is escaped.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.studies import study
+    >>> rows = pd.DataFrame(
+    ...     {
+    ...         "weight": [3.0, 4.1, 3.6, 22.0, 30.5, 18.9] * 5,
+    ...         "animal": ["cat", "cat", "cat", "dog", "dog", "dog"] * 5,
+    ...     }
+    ... )
+    >>> page = html(study(rows, "animal", machine="prototype", budget=5))
+    >>> page[:15], "<script" in page
+    ('<!doctype html>', False)
+    """
+    viewer = Viewer(study)
+    sections = {
+        "answer": answer(study),
+        "curve": curve(study),
+        "similarity": similarity(study),
+        "surface": surface(study),
+        "calibration": calibration(study),
+        "confusion": confusion(study) if study.task == "classify" else None,
+        "residuals": residuals(study) if study.task != "classify" else None,
+        "typical": cards(study, study.typical, viewer),
+        "confused": cards(study, study.confused, viewer),
+        "viewer": viewer,
+        "more_typical": max(0, len(study.typical) - MOST_CARDS),
+        "more_confused": max(0, len(study.confused) - MOST_CARDS),
+    }
+    context = {"study": study, **_facts(study), **sections}
+    return _environment().get_template("page.html.j2").render(context).strip() + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("mercer.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=clean,
+    )
+    made.filters.update(shorten=shorten, count=count, amount=amount, percent=percent)
+    return made
+
+
+def _facts(study: Study) -> dict[str, Any]:
+    """Return what the page says about the study besides its pictures."""
+    sheet = study.sheet
+    target = "label" if sheet.target is None else sheet.target.name
+    outer, inner = study.folds
+    used, aside = sheet.used, [c for c in sheet.columns if not c.used]
+    return {
+        "target": target,
+        "file": sheet.name or "the table",
+        "item": noun(study),
+        "items": f"{noun(study)}s",
+        "machine": chosen_name(study),
+        "does": MACHINES.get(chosen_name(study), ""),
+        "kernel": formula(study.kernel),
+        "long_kernel": len(formula(study.kernel)) > LONG_KERNEL,
+        "parameters": {name: _parameter(v) for name, v in study.parameters.items()},
+        "attempts": [_attempt(study, attempt) for attempt in study.attempts],
+        "outer": outer,
+        "inner": inner,
+        "kinds": _kinds(study),
+        "used": used[:MOST_COLUMNS],
+        "hidden_columns": max(0, len(used) - MOST_COLUMNS),
+        "aside": aside[:MOST_COLUMNS],
+        "open_columns": len(used) <= FEW_COLUMNS,
+        "types": _types(study),
+        "bad": sheet.bad[:MOST_BAD],
+        "bad_total": len(sheet.bad),
+        "notes": list(dict.fromkeys((*sheet.notes, *study.notes))),
+        "versions": versions(),
+        "new_file": _new_file(sheet.name),
+        "table": hasattr(study.X, "iloc"),
+        "column_names": [shorten(column.name, 40) for column in used[:6]],
+        "more_names": max(0, len(used) - 6),
+        "rows": plural(len(sheet), noun(study)),
+        "rest": _rest(study),
+    }
+
+
+def _rest(study: Study) -> str:
+    """Say how the model did on rows of a large file that it has not learned from."""
+    rest = study.rest
+    if rest is None:
+        return ""
+    write: Any = percent_measured if study.task == "classify" else measured
+    value, spread = write(rest.error, rest.error_se)
+    return (
+        f"The file is large, so the model has learned from a sample of {count(len(study.y))}. It "
+        f"was then tried on {plural(len(rest.rows), 'other row')} of the file: "
+        f"{study.measure} {value}{f' ± {spread}' if spread else ''}."
+    )
+
+
+def _parameter(value: Any) -> str:
+    return amount(float(value)) if isinstance(value, float) else str(value)
+
+
+def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
+    """Return one row of the table of what was tried."""
+    write: Any = percent_measured if study.task == "classify" else measured
+    value, spread = write(attempt.error, attempt.error_se)
+    inner = write(attempt.inner, attempt.error_se)[0]
+    return {
+        "machine": attempt.machine,
+        "does": MACHINES.get(attempt.machine, ""),
+        "candidates": count(attempt.candidates),
+        "error": f"{value} ± {spread}" if spread else value,
+        "inner": inner,
+        "wins": attempt.wins,
+        "chosen": attempt.chosen,
+        "note": attempt.note,
+        "tried": attempt.error == attempt.error,
+    }
+
+
+def _kinds(study: Study) -> str:
+    """Say how many columns of each kind there are."""
+    kinds = Counter(column.kind for column in study.sheet.used)
+    told = [f"{count(n)} {kind}" for kind, n in kinds.items()]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}" if told else ""
+
+
+def _types(study: Study) -> str:
+    """Return a command that takes a column for something else."""
+    sheet = study.sheet
+    types = otherwise(sheet)
+    if not types or sheet.target is None or len(sheet.target.name) > 80:
+        return ""
+    target = shlex.quote(sheet.target.name)
+    data = "DATA" if sheet.path is None else shlex.quote(sheet.name)
+    return f"mercer fit {data} --target {target} --types {types}"
+
+
+def _new_file(name: str) -> str:
+    """Return the name of a file with new rows, of the same kind as the one learned from."""
+    suffix = name.rpartition(".")[2] if "." in name else "csv"
+    known = {"csv", "tsv", "parquet", "arrow", "feather", "fasta", "fa", "svm", "libsvm", "txt"}
+    return f"new.{suffix}" if suffix in known else "new.csv"

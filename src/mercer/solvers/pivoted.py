@@ -1,0 +1,123 @@
+"""Randomly pivoted Cholesky: a matrix of low rank near the Gram matrix, from few of its columns.
+
+Columns are drawn with probabilities proportional to the diagonal of what is left, which is what
+makes the result nearly as good as the best one of its rank (Chen, Epperly, Tropp & Webber, 2023).
+A block of columns is drawn at once, because one column at a time would read the kernel slowly; to
+keep the distribution, a column of the block is then accepted with the probability by which its
+diagonal has survived the earlier ones of the block (Epperly, Tropp & Webber, 2024).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from mercer.gram import Pieces
+from mercer.plans.plan import BLOCK
+
+__all__ = ["LowRankFactor", "pivoted"]
+
+ROUNDING = 1e-13  # of the largest diagonal entry: what is left below it is noise
+PATIENCE = 5  # blocks in a row without an accepted column, after which nothing is left to gain
+
+
+@dataclass(frozen=True)
+class LowRankFactor:
+    """F with FFᵀ near K.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n, rank)
+        F.
+    pivots : ndarray of int
+        The items whose columns it was made from.
+    left : ndarray of shape (n,)
+        The diagonal of K − FFᵀ, which is positive semi-definite.
+    """
+
+    columns: np.ndarray
+    pivots: np.ndarray
+    left: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        return int(self.columns.shape[1])
+
+
+def pivoted(
+    gram: Pieces, rank: int, enough: float = 0.0, seed: int = 0, block: int = BLOCK
+) -> LowRankFactor:
+    """Return a factor of at most this rank.
+
+    Parameters
+    ----------
+    gram : Gram operator
+        Only its diagonal and the rows of the pivots are computed.
+    rank : int
+        The most columns.
+    enough : float
+        Stops as soon as the trace of what is left is no more than this.
+    seed : int
+    block : int
+        Columns that are drawn at once.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> F = pivoted(Dense(np.array([[4.0, 2.0], [2.0, 1.0]])), 2)
+    >>> F.rank, (F.columns @ F.columns.T).round(12)
+    (1, array([[4., 2.],
+           [2., 1.]]))
+    """
+    n, rng = gram.order, np.random.default_rng(seed)
+    left = gram.diagonal().astype(np.float64)
+    rank = min(rank, n)
+    floor = ROUNDING * float(left.max(initial=0.0))
+    F = np.empty((n, rank), order="F")
+    pivots: list[int] = []
+    idle = 0
+    while len(pivots) < rank and idle < PATIENCE:
+        left[left < floor] = 0.0
+        total = float(left.sum())
+        if total <= enough or total <= 0:
+            break
+        drawn = rng.choice(n, min(block, n), p=left / total)
+        drawn = drawn[np.sort(np.unique(drawn, return_index=True)[1])]  # once, in their order
+        done = len(pivots)
+        rows = np.empty((len(drawn), n))
+        gram.fill_rows(drawn, rows, np.arange(len(drawn)))
+        rows -= F[drawn, :done] @ F[:, :done].T
+        kept, L = _accepted(rows[:, drawn], left[drawn], floor, rng, rank - done)
+        if not len(kept):
+            idle += 1
+            continue
+        idle = 0
+        new = solve_triangular(L, rows[kept], lower=True, overwrite_b=True, check_finite=False)
+        F[:, done : done + len(kept)] = new.T
+        left -= np.einsum("ij,ij->j", new, new)
+        np.maximum(left, 0.0, out=left)
+        left[drawn[kept]] = 0.0
+        pivots += drawn[kept].tolist()
+    return LowRankFactor(F[:, : len(pivots)], np.array(pivots, dtype=np.int64), left)
+
+
+def _accepted(
+    H: np.ndarray, before: np.ndarray, floor: float, rng: np.random.Generator, room: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which columns of a block are accepted, and the Cholesky factor of their part of H."""
+    chances = rng.random(len(H))
+    L = np.zeros_like(H)
+    kept: list[int] = []
+    for i in range(len(H)):
+        count = len(kept)
+        row = L[i, :count]  # what earlier columns explain of this one
+        rest = H[i, i] - row @ row
+        if count >= room or rest <= floor or chances[i] * before[i] > rest:
+            continue
+        column = H[:, i] - L[:, :count] @ L[i, :count]
+        L[:, count] = column / np.sqrt(rest)
+        kept.append(i)
+    chosen = np.array(kept, dtype=np.int64)
+    return chosen, np.tril(L[chosen, : len(kept)])

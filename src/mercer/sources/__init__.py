@@ -1,0 +1,7 @@
+"""Sources: files and tables as people have them, turned into rows to learn from."""
+
+from mercer.sources.reading import read, read_frame
+from mercer.sources.recipes import chunks, recipe
+from mercer.sources.sheet import KINDS, BadRow, Column, Sheet
+
+__all__ = ["KINDS", "BadRow", "Column", "Sheet", "chunks", "read", "read_frame", "recipe"]

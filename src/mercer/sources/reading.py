@@ -1,0 +1,258 @@
+"""From a file or a DataFrame to a sheet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import DomainError
+from mercer.sources import assembly
+from mercer.sources.columns import COUNTS, admit_types, forced, house_decimal, judge
+from mercer.sources.convert import Problems
+from mercer.sources.formats import open_source
+from mercer.sources.molecules import ADVICE, can_read
+from mercer.sources.names import copies
+from mercer.sources.pieces import Piece, Source, gather
+from mercer.sources.sheet import Column, Sheet
+from mercer.sources.targets import (
+    admit_task,
+    check_target,
+    find_target,
+    judge_target,
+    read_target,
+)
+
+__all__ = ["read", "read_frame"]
+
+
+def read(
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    types: Mapping[str, str] | None = None,
+    *,
+    skip_bad: bool = False,
+    limit: int | None = None,
+    seed: int = 0,
+    task: str | None = None,
+) -> Sheet:
+    """Read a table, say what each column was taken for, and turn its entries into values.
+
+    Tables of text (separated by commas, semicolons, tabs or bars), Parquet, Arrow, LIBSVM, FASTA,
+    SMILES and folders of graphs are read; text may be packed by gzip or bzip2. What is missing is
+    empty or one of NA, N/A, n/a, #N/A, <NA>, NaN, nan, NAN, null, NULL, None, ? and -, unless a
+    column with - has + too.
+
+    Parameters
+    ----------
+    path : path
+    target : str, optional
+        The column to be learned. LIBSVM, FASTA and folders of graphs have one of their own, which
+        is called "label".
+    types : mapping of str to str, optional
+        What some columns are, one of `KINDS` for each, or "ignore".
+    skip_bad : bool
+        Whether rows that cannot be read are left out; otherwise they are an error.
+    limit : int, optional
+        The most rows to keep: a random sample, each row with the same chance. Memory then does
+        not grow with the file.
+    seed : int
+        Of the sample.
+    task : {"classify", "regress"}, optional
+        What the target holds; guessed without it.
+
+    Returns
+    -------
+    Sheet
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "fruit.csv"
+    ...     _ = file.write_text("weight;color;kind\\n1,5;red;pear\\n1,2;red;pear\\n2;blue;plum\\n")
+    ...     sheet = read(file, "kind")
+    >>> [(column.name, column.kind) for column in sheet.columns]
+    [('weight', 'numeric'), ('color', 'categorical')]
+    >>> sheet.X["weight"].tolist(), sheet.y.tolist()
+    ([1.5, 1.2, 2.0], ['pear', 'pear', 'plum'])
+    """
+    _check_limit(limit)
+    source = open_source(path, target)
+    return _read(source, target, types, skip_bad, limit, seed, task)
+
+
+def read_frame(
+    frame: Any,
+    target: str | None = None,
+    types: Mapping[str, str] | None = None,
+    *,
+    skip_bad: bool = False,
+    limit: int | None = None,
+    seed: int = 0,
+    task: str | None = None,
+) -> Sheet:
+    """Read a DataFrame as `read` reads a file; what its types say is believed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "kind": ["a", "b", "a"]})
+    >>> read_frame(frame, "kind").used[0].kind
+    'numeric'
+    """
+    from mercer.sources.frames import Frame
+
+    _check_limit(limit)
+    return _read(Frame(frame), target, types, skip_bad, limit, seed, task)
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and (isinstance(limit, bool) or limit < 1):
+        raise DomainError(f"limit must be a whole number from 1 on, found {limit!r}")
+
+
+def _read(
+    source: Source,
+    target: str | None,
+    types: Mapping[str, str] | None,
+    skip_bad: bool,
+    limit: int | None,
+    seed: int,
+    task: str | None,
+) -> Sheet:
+    target = find_target(target, source.target, source.columns, source.name)
+    said = admit_types(types, source.columns)
+    task = admit_task(task, said.get(target) if target else None)
+    piece = gather(source, limit, seed)
+    _check_rows(source, piece, skip_bad)
+    house = house_decimal(list(piece.columns.values()), source.layout.get("delimiter"))
+    goal, y, missing, notes = _target(source, piece, target, task, house)
+    columns, more = _columns(source, piece, said, house, goal, missing)
+    used = [column for column in columns if column.used]
+    values, problems = assembly.values(piece, used)
+    problems |= missing
+    bad = assembly.bad(piece, problems, source.unit)
+    if bad and not skip_bad:
+        raise DomainError(assembly.complaint(bad, source.name, piece.total))
+    keep = assembly.without(len(piece), problems)
+    if not len(keep):
+        raise DomainError(f"all {piece.total:,} rows of {source.name} are bad: {bad[0]}")
+    if y is not None and goal is not None:
+        y = np.array(y[keep].tolist()) if goal.kind == "categorical" else y[keep]
+        notes += check_target(y, goal, source.name)
+    said_last = [ADVICE] if not can_read() and any(c.kind == "smiles" for c in columns) else []
+    return Sheet(
+        assembly.frame(values, keep),
+        y,
+        tuple(columns),
+        goal,
+        piece.lines[keep],
+        piece.rows[keep],
+        piece.total,
+        bad,
+        (
+            *source.notes,
+            *assembly.sampled(piece, limit, seed),
+            *assembly.left_out(bad, piece.total),
+            *notes,
+            *more,
+            *said_last,
+        ),
+        source.name,
+        source.layout,
+        source.path,
+    )
+
+
+def _check_rows(source: Source, piece: Piece, skip_bad: bool) -> None:
+    """Refuse a table without rows, and rows that are bad by their form."""
+    if not piece.total:
+        raise DomainError(f"{source.name} has names of columns, but no rows")
+    if piece.bad and not skip_bad:
+        raise DomainError(assembly.complaint(piece.bad, source.name, piece.total))
+    if not len(piece):
+        raise DomainError(f"all {piece.total:,} rows of {source.name} are bad: {piece.bad[0]}")
+
+
+def _target(
+    source: Source, piece: Piece, target: str | None, task: str | None, house: str | None
+) -> tuple[Column | None, np.ndarray | None, Problems, list[str]]:
+    """Return the target's column, its values, rows that have none, and notes."""
+    if target is None:
+        return None, None, {}, []
+    raw = piece.columns[target]
+    goal, notes = judge_target(target, raw, task, house)
+    y, missing = read_target(raw, goal)
+    if len(missing) == len(piece):
+        raise DomainError(
+            f"the target {target!r} of {source.name} is missing in all {len(piece):,} rows"
+        )
+    return goal, y, missing, notes
+
+
+def _columns(
+    source: Source,
+    piece: Piece,
+    said: Mapping[str, str],
+    house: str | None,
+    goal: Column | None,
+    missing: Problems,
+) -> tuple[list[Column], list[str]]:
+    """Return what the columns beside the target are taken for, and notes."""
+    columns, notes = [], []
+    keep = assembly.without(len(piece), missing)
+    target = goal.name if goal else None
+    for name in source.columns:
+        if name != target:
+            column, more = _judged(source, piece, name, keep, said.get(name), house, target)
+            columns.append(column)
+            notes += more
+    return _something(columns, source.name, len(piece.rows[keep])), notes
+
+
+def _judged(
+    source: Source,
+    piece: Piece,
+    name: str,
+    keep: np.ndarray,
+    said: str | None,
+    house: str | None,
+    target: str | None,
+) -> tuple[Column, list[str]]:
+    """Return what a column is taken for, by the user, by the format or by its entries."""
+    raw = piece.columns[name][keep]
+    if not isinstance(raw, np.ndarray):
+        from mercer.sources.libsvm import describe
+
+        column = describe(name, raw)
+        return (replace(column, kind=said, why="you said so") if said else column), []
+    if said is not None:
+        return forced(name, said, raw, house, "you said so"), []
+    if target is not None and copies(name, target):
+        return Column(name, "identifier", "is called as the target is, and could give it away"), []
+    column, notes = judge(name, raw, piece.rows[keep], house, name == source.columns[0])
+    kind = source.kinds.get(name)
+    empty = column.kind in ("constant", "missing")
+    # Categories of a DataFrame that all differ name the rows whatever their type is.
+    if kind is None or empty or (kind == "categorical" and not column.used):
+        return column, notes
+    return forced(name, kind, raw, house, "the file says so"), []
+
+
+def _something(columns: list[Column], name: str, rows: int) -> list[Column]:
+    """Return columns of which at least one is used: one that counts rows may be all there is."""
+    if any(column.used for column in columns):
+        return columns
+    for place, column in enumerate(columns):
+        if column.why == COUNTS:
+            columns[place] = replace(column, kind="numeric", why="the only numbers there are")
+            return columns
+    if rows == 1 and columns:
+        raise DomainError(f"{name} has only 1 row, from which nothing can be learned")
+    found = "; ".join(f"{column.name!r} is {column.kind} ({column.why})" for column in columns[:5])
+    what = found or "there is no other column than the target"
+    raise DomainError(f"{name} has nothing to learn from: {what}; --types / types says otherwise")

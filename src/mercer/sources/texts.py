@@ -1,0 +1,127 @@
+"""Text files as lines: which encoding, whether compressed, and what cannot be text at all."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from mercer.errors import DomainError, suggestion
+
+__all__ = ["Text", "beginning", "complaining", "opened", "survey"]
+
+BLOCK = 2**20
+PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
+MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file that is text: how to read it, and what to say about that."""
+
+    path: Path
+    encoding: str
+    notes: tuple[str, ...] = ()
+
+    @contextmanager
+    def lines(self) -> Iterator[TextIO]:
+        """Open the file for reading; ends of lines stay as they are, for the csv module."""
+        with (
+            complaining(self.path),
+            opened(self.path) as file,
+            io.TextIOWrapper(file, encoding=self.encoding, newline="") as text,
+        ):
+            yield text
+
+
+@contextmanager
+def complaining(path: Path) -> Iterator[None]:
+    """Turn what the system says about a file into one sentence."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise DomainError(f"there is no file {path}{_alike(path)}") from error
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DomainError(f"{path} cannot be read: {reason}") from error
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file for reading bytes, unpacked if it begins as files of gzip or bzip2 do."""
+    with path.open("rb") as file:
+        first = file.read(3)
+    for mark, opener in PACKED.items():
+        if first.startswith(mark):
+            return opener(path, "rb")
+    return path.open("rb")
+
+
+def beginning(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, unpacked."""
+    with complaining(path), opened(path) as file:
+        return file.read(size)
+
+
+def survey(path: Path) -> Text:
+    """Read a whole file once to find its encoding; it costs little compared to parsing it.
+
+    The encoding is that of the mark at the beginning; without one it is UTF-8 if all bytes are
+    such, else that of Windows, which is said.
+    """
+    first = beginning(path, 4)
+    for mark, encoding in MARKS.items():
+        if first.startswith(mark):
+            _broken(path, encoding)
+            return Text(path, encoding)
+    line = _broken(path, "utf-8")
+    if line is None:
+        return Text(path, "utf-8")
+    encoding = "cp1252" if _broken(path, "cp1252") is None else "latin-1"
+    note = f"line {line} is not UTF-8, so the file was read as Windows text ({encoding})"
+    return Text(path, encoding, (note,))
+
+
+def _broken(path: Path, encoding: str) -> int | None:
+    """Return the first line that an encoding cannot read; zero bytes are refused."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line = 1
+    with complaining(path), opened(path) as file:
+        while True:
+            block = file.read(BLOCK)
+            try:
+                text = decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                return line + error.object[: error.start].count(b"\n")
+            zero = text.find("\0")
+            if zero >= 0:
+                _refuse(path, line + text.count("\n", 0, zero))
+            if not block:
+                return None
+            line += text.count("\n")
+
+
+def _refuse(path: Path, line: int) -> None:
+    raise DomainError(
+        f"{path} is not a text file: line {line} holds a zero byte; save it as text in UTF-8"
+    )
+
+
+def _alike(path: Path) -> str:
+    """Return a hint at a file with a name like this one, if there is any."""
+    try:
+        names = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return ""
+    hint = suggestion(path.name, names)
+    return hint if hint.startswith("; did you mean") else ""

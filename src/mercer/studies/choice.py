@@ -1,0 +1,241 @@
+"""Choices: kernel and parameters of one kind of machine, by cross-validation of some rows.
+
+A first grid is coarse. Where its best value is at an end, it is continued there, until the best
+one lies inside or the end of what makes sense is reached, which is then said.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import MercerError, SelectionError
+from mercer.kernels import Kernel
+from mercer.selection import GridSearchCV
+from mercer.studies.families import Family
+from mercer.studies.proposals import Proposal
+from mercer.studies.study import Surface
+
+__all__ = ["Choice", "Task", "choose"]
+
+FURTHER = 3  # times that a grid is continued on either side
+PLAIN = 0.005  # a grid is not continued for less than this share of the error
+NARROWEST, WIDEST = 1 / 16, 16.0  # of bandwidths, in units of the heuristic's
+SIMPLER = 1e-9  # errors that differ by less are equal, and the simpler choice is taken
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learned from: rows, targets, and the splits that judge a choice."""
+
+    X: Any
+    y: np.ndarray
+    splits: list[tuple[np.ndarray, np.ndarray]]
+
+    @property
+    def scoring(self) -> str:
+        return "neg_mean_squared_error" if self.y.dtype.kind == "f" else "accuracy"
+
+    def error(self, score: Any) -> Any:
+        """Return a score as an error."""
+        if self.y.dtype.kind == "f":
+            return np.sqrt(np.maximum(-score, 0.0))
+        return 1.0 - score
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best of one kind of machine.
+
+    Attributes
+    ----------
+    family : Family
+    kernel : Kernel
+    value : float or None
+        Of the family's parameter.
+    error : float
+        Of the splits that chose it.
+    surface : Surface
+    borders : tuple of str
+        Parameters that ended at a border, in words.
+    """
+
+    family: Family
+    kernel: Kernel
+    value: float | None
+    error: float
+    surface: Surface
+    borders: tuple[str, ...]
+
+    @property
+    def candidates(self) -> int:
+        """How many combinations were compared."""
+        return int(np.isfinite(self.surface.errors).sum())
+
+    def machine(self, y: np.ndarray) -> Any:
+        """Return the machine, not fitted yet, for targets such as `y`."""
+        return self.family.machine(self.kernel, self.value, y)
+
+
+def choose(family: Family, proposals: Sequence[Proposal], task: Task) -> Choice:
+    """Return the best kernel and parameter for a kind of machine.
+
+    Raises
+    ------
+    SelectionError
+        If nothing of it could be fitted.
+    """
+    suitable = [one for one in proposals if family.unbounded or not one.unbounded] or list(
+        proposals
+    )
+    grids = [Grid(family, proposal, task) for proposal in suitable]
+    for grid in grids:
+        grid.explore()
+    best = min(grids, key=lambda grid: grid.lowest - SIMPLER * (grid is grids[0]))
+    if not np.isfinite(best.lowest):
+        raise SelectionError(best.trouble or "no kernel and parameter could be tried")
+    scale, value = best.best
+    return Choice(
+        family, best.kernels[scale], value, best.lowest, _surface(grids), tuple(best.borders())
+    )
+
+
+def _surface(grids: list[Grid]) -> Surface:
+    """Return all errors as one table; values that a grid did not try are NaN."""
+    family = grids[0].family
+    values = sorted({value for grid in grids for value in grid.values if value is not None})
+    names, rows = [], []
+    for grid in grids:
+        for scale in sorted(grid.scales):
+            names.append(repr(grid.kernels[scale]))
+            some = values or [None]
+            rows.append([grid.errors.get((scale, value), np.nan) for value in some])
+    return Surface(tuple(names), family.parameter, tuple(values), np.array(rows, dtype=float))
+
+
+class Grid:
+    """Scales of one kernel, times values of the family's parameter."""
+
+    def __init__(self, family: Family, proposal: Proposal, task: Task) -> None:
+        self.family, self.proposal, self.task = family, proposal, task
+        self.scales: list[float] = list(proposal.scales) or [1.0]
+        self.values: list[Any] = list(family.values) or [None]
+        self.errors: dict[tuple[float, Any], float] = {}
+        self.kernels: dict[float, Kernel] = {}
+        self.trouble = ""
+
+    @property
+    def best(self) -> tuple[float, Any]:
+        """The cell of the lowest error; of equal ones that with the smoothest function."""
+        sense = -1 if self.family.parameter in ("penalty", "n_neighbors") else 1
+
+        def rank(cell: tuple[float, Any]) -> tuple[float, ...]:
+            scale, value = cell
+            error = self.errors[cell]
+            rounded = round(error / SIMPLER) if np.isfinite(error) else np.inf
+            return rounded, -scale, sense * (value or 0.0)
+
+        return min(self.errors, key=rank)
+
+    @property
+    def lowest(self) -> float:
+        errors = [error for error in self.errors.values() if np.isfinite(error)]
+        return min(errors, default=float("inf"))
+
+    def explore(self) -> None:
+        """Try the first grid, and go on where its best cell is at an end."""
+        try:
+            self.base = self.proposal.resolved(self.task.X)
+        except MercerError as error:
+            self.trouble = str(error)
+            return
+        self._try(self.scales, self.values)
+        for _ in range(2 * FURTHER):
+            if not np.isfinite(self.lowest):
+                return
+            scales, values = self._beyond()
+            if scales:
+                self._try(scales, self.values)
+                self.scales = sorted({*self.scales, *scales})
+            elif values:
+                self._try(self.scales, values)
+                self.values = sorted({*self.values, *values})
+            else:
+                return
+
+    def _beyond(self) -> tuple[list[float], list[float]]:
+        """Return the next scales or values to try."""
+        scale, value = self.best
+        by_scale = {s: self.errors[s, value] for s in self.scales}
+        by_value = {v: self.errors[scale, v] for v in self.values}
+        scales = _next(by_scale, NARROWEST, WIDEST) if self.proposal.scales else []
+        values = [] if isinstance(value, int) else _next(by_value, *self.family.limits)
+        return scales, values
+
+    def borders(self) -> list[str]:
+        """Say which parameters have their best value at the end of what was tried."""
+        scale, value = self.best
+        found = []
+        if self.proposal.scales and _at_end({s: self.errors[s, value] for s in self.scales}):
+            end = "smallest" if scale == min(self.scales) else "largest"
+            width = self.kernels[scale].bandwidth  # type: ignore[attr-defined]
+            found.append(f"the best bandwidth is the {end} that was tried, {width:.3g}")
+        if _at_end({v: self.errors[scale, v] for v in self.values}):
+            end = "smallest" if value == min(self.values) else "largest"
+            name = self.family.parameter
+            found.append(f"the best {name} is the {end} that was tried, {value:.3g}")
+        return found
+
+    def _try(self, scales: Sequence[float], values: Sequence[Any]) -> None:
+        """Cross-validate all combinations of some scales and values."""
+        task, grid, cells = self.task, [], []
+        for scale in scales:
+            kernel = self.proposal.scaled(self.base, scale)
+            self.kernels[scale] = kernel
+            machines = [self.family.machine(kernel, value, task.y) for value in values]
+            for value, machine in zip(values, machines, strict=True):
+                name = self.family.parameter
+                one = {"kernel": [kernel]}
+                if name:
+                    one[name] = [getattr(machine, name)]
+                grid.append(one)
+                cells.append((scale, value))
+        search = GridSearchCV(machines[0], grid, scoring=task.scoring, cv=task.splits, refit=False)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")  # of candidates that fail, which are not chosen
+            try:
+                search.fit(task.X, task.y)
+            except MercerError as error:
+                self.trouble = str(error)
+                return
+        errors = task.error(search.cv_results_["mean_test_score"])
+        self.errors.update(zip(cells, errors.tolist(), strict=True))
+        if caught and not np.isfinite(errors).any():
+            self.trouble = str(caught[0].message)
+
+
+def _at_end(errors: dict[Any, float]) -> int:
+    """Return -1 or 1 if the lowest error is at the first or last value, and no plain, else 0."""
+    if len(errors) < 2:
+        return 0
+    ordered = sorted(errors)
+    lowest = np.nanmin(list(errors.values()))
+    for end, inside, side in ((0, 1, -1), (-1, -2, 1)):
+        gain = errors[ordered[inside]] - errors[ordered[end]]
+        if errors[ordered[end]] == lowest and not gain <= PLAIN * lowest:
+            return side
+    return 0
+
+
+def _next(errors: dict[float, float], low: float, high: float) -> list[float]:
+    """Return the value after the end of a grid, in its steps, if the best one is at that end."""
+    side, ordered = _at_end(errors), sorted(errors)
+    if not side:
+        return []
+    end, inside = (ordered[0], ordered[1]) if side < 0 else (ordered[-1], ordered[-2])
+    further = float(f"{end**2 / inside:.4g}")
+    return [further] if low * (1 - 1e-9) <= further <= high * (1 + 1e-9) else []

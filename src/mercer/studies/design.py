@@ -1,0 +1,384 @@
+"""Designs: what a study will do, before it does it."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from mercer.domains import is_frame
+from mercer.errors import DomainError, ValidityError, suggestion
+from mercer.kernels import Kernel, named, parse
+from mercer.progress import progress
+from mercer.sources import Sheet, read, read_frame
+from mercer.studies.contest import Arena, Procedure, Round, contest
+from mercer.studies.exhibits import exhibits
+from mercer.studies.families import Family, families
+from mercer.studies.findings import findings
+from mercer.studies.folds import RARE, rare, splits
+from mercer.studies.judgment import baseline, pooled
+from mercer.studies.learning import SHARES, learning_curve
+from mercer.studies.proposals import placed
+from mercer.studies.rest import predict_rest
+from mercer.studies.study import Attempt, HeldOut, Study
+
+__all__ = ["Design", "design", "study"]
+
+TASKS = ("classify", "regress")
+INNER = 5
+FEW = 200  # rows up to which there are ten outer folds, otherwise five
+LEAST = 6  # rows below which nothing can be said
+# Rows that a minute allows: all of them are learned from, some of them choose parameters. Work
+# grows with the cube of the rows, so that eight times the time allows twice as many.
+LEARNED, CHOSEN_BY = 5000, 1000
+SLOW = 4  # times fewer where a single similarity takes long
+FEWEST_LEARNED, MOST_LEARNED = 1000, 40_000
+WIDEST = 1e100  # half of what targets may span
+
+
+def study(
+    data: Any,
+    target: str | None = None,
+    *,
+    task: str | None = None,
+    kernel: Kernel | str | None = None,
+    machine: str | None = None,
+    budget: float = 60.0,
+    types: dict[str, str] | None = None,
+    skip_bad: bool = False,
+    seed: int = 0,
+    show: bool | None = None,
+) -> Study:
+    """Find a machine for a table, and say honestly how well it will do on new rows.
+
+    A few kinds of machines are tried, with kernels that suit the columns. Kernel, parameters and
+    the kind of machine are chosen by inner folds; the outer folds judge the whole procedure.
+
+    Parameters
+    ----------
+    data : path, DataFrame or Sheet
+        A table (CSV, TSV, Parquet, Arrow), LIBSVM text, FASTA, or a folder of TU graphs.
+    target : str, optional
+        The column to predict; for formats that have one of their own it is not needed.
+    task : {"classify", "regress"}, optional
+        By default it is guessed from the target.
+    kernel : Kernel or str, optional
+        The only kernel to try, also as text in the notation of `mercer.kernels.parse`. It sees the
+        columns as they are; otherwise numbers are standardized first.
+    machine : str, optional
+        The only machine to try: "prototype", "exemplar", "ridge", "svm", …
+    budget : float
+        Seconds. It decides how many rows are learned from, and which machines are left out.
+    types : dict, optional
+        What columns are to be taken for, such as ``{"zip": "categorical"}``.
+    skip_bad : bool
+        Whether rows that cannot be read are left out. Otherwise they are an error.
+    seed : int
+        The same seed gives the same answer.
+    show : bool, optional
+        Whether to draw a progress bar; by default in interactive sessions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> flowers = load_iris(as_frame=True).frame
+    >>> found = study(flowers, "target", task="classify", machine="ridge")
+    >>> found.error < 0.1, round(found.baseline_error, 2)
+    (True, 0.67)
+    """
+    plan = design(
+        data,
+        target,
+        task=task,
+        kernel=kernel,
+        machine=machine,
+        budget=budget,
+        types=types,
+        skip_bad=skip_bad,
+        seed=seed,
+    )
+    return plan.run(show)
+
+
+def design(
+    data: Any,
+    target: str | None = None,
+    *,
+    task: str | None = None,
+    kernel: Kernel | str | None = None,
+    machine: str | None = None,
+    budget: float = 60.0,
+    types: dict[str, str] | None = None,
+    skip_bad: bool = False,
+    seed: int = 0,
+) -> Design:
+    """Return what `study` would do, with the same arguments; everything is read and checked."""
+    if task is not None and task not in TASKS:
+        raise ValidityError(f"task cannot be {task!r}{suggestion(task, TASKS)}")
+    if not (math.isfinite(budget) and budget > 0):
+        raise ValidityError(f"budget must be a positive number of seconds, found {budget!r}")
+    if isinstance(kernel, str):
+        kernel = parse(kernel) if "(" in kernel else named(kernel)
+    limit = _rows(LEARNED, budget, kernel)
+    sheet = _sheet(data, target, types, skip_bad=skip_bad, limit=limit, seed=seed, task=task)
+    found = "regress" if sheet.y.dtype.kind == "f" else "classify"  # type: ignore[union-attr]
+    largest, classes = _require_learnable(sheet)
+    chosen, left = families(found, machine, classes)
+    if kernel is not None:
+        placed(kernel, _safe_indexing(sheet.X, [0]), sheet.columns)
+    procedure = Procedure(
+        columns=sheet.columns,
+        standardize=kernel is None and not sparse.issparse(sheet.X),
+        kernel=kernel,
+        inner=INNER,
+        most=_rows(CHOSEN_BY, budget, kernel),
+        seed=seed,
+    )
+    outer = min(10 if len(sheet) <= FEW else 5, largest)
+    return Design(found, sheet, procedure, chosen, left, outer, budget)
+
+
+def _rows(count: int, budget: float, kernel: Kernel | None) -> int:
+    slow = SLOW if kernel is not None and kernel.slow else 1
+    scaled = count * (budget / 60.0) ** (1 / 3) / slow
+    return int(np.clip(scaled, FEWEST_LEARNED / slow, MOST_LEARNED))
+
+
+def _sheet(data: Any, target: str | None, types: Any, **how: Any) -> Sheet:
+    """Return the rows of a file or a DataFrame, with a target."""
+    if isinstance(data, Sheet):
+        sheet = data
+    elif isinstance(data, str | os.PathLike):
+        sheet = read(data, target, types, **how)
+    elif is_frame(data):
+        sheet = read_frame(data, target, types, **how)
+    else:
+        raise DomainError(
+            f"data must be the path of a file or a DataFrame, found {type(data).__name__}"
+        )
+    if sheet.y is None:
+        names = ", ".join(repr(column.name) for column in sheet.columns[:12])
+        more = ", …" if len(sheet.columns) > 12 else ""
+        raise DomainError(f"say which column is to be predicted (target); there are {names}{more}")
+    if not len(sheet.used):
+        raise DomainError(
+            "there is no column to learn from: "
+            + "; ".join(f"{c.name!r} is {c.kind} ({c.why})" for c in sheet.columns[:5])
+        )
+    return sheet
+
+
+def _require_learnable(sheet: Sheet) -> tuple[int, int]:
+    """Return the rows of the largest class and the number of classes (all rows, 0 for numbers).
+
+    Refuses what nothing can be said about.
+    """
+    y: Any = sheet.y
+    if len(y) < LEAST:
+        rows = "1 row" if len(y) == 1 else f"{len(y)} rows"
+        raise DomainError(f"there are only {rows}; at least {LEAST} are needed to learn and judge")
+    if y.dtype.kind == "f":
+        width = float(y.max() / 2 - y.min() / 2)
+        if not (width == 0 or 1 / WIDEST <= width <= WIDEST):
+            raise DomainError(
+                f"the numbers of {sheet.target.name!r} differ by {width:.0e}, whose squares no "  # type: ignore[union-attr]
+                "computer can hold; write them in another unit"
+            )
+        return len(y), 0
+    counts = np.unique(y[~rare(y)], return_counts=True)[1]
+    if len(counts) < 2:
+        raise DomainError(
+            f"fewer than two classes of {sheet.target.name!r} have {RARE} rows or more, so there "  # type: ignore[union-attr]
+            "is nothing to learn; if its values are numbers to be predicted, say so "
+            '(--kind regress, task="regress")'
+        )
+    return int(counts.max()), len(counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What a study will do. Made by `design`; `run` does it.
+
+    Attributes
+    ----------
+    task : {"classify", "regress"}
+    sheet : Sheet
+    procedure : Procedure
+    families : list of Family
+        The kinds of machines to try.
+    left_out : list of (Family, str)
+        Those that are not tried, and why.
+    outer : int
+        Folds that judge.
+    budget : float
+        Seconds.
+    """
+
+    task: str
+    sheet: Sheet
+    procedure: Procedure
+    families: list[Family]
+    left_out: list[tuple[Family, str]]
+    outer: int
+    budget: float
+
+    def explain(self) -> str:
+        """Say in words what will be done."""
+        names = ", ".join(family.cls.__name__ for family in self.families)
+        lines = [
+            f"{self.outer} outer folds judge, {self.procedure.inner} inner folds choose among "
+            f"{names} and these kernels:"
+        ]
+        lines += [f"  {proposal.kernel}" for proposal in self._everything().proposals]
+        return "\n".join([*lines, *self.notes()])
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what a reader of the result should know about how it was made."""
+        found = list(self.sheet.notes)
+        rows, most = len(self.sheet), self.procedure.most
+        if self.procedure.kernel is not None:
+            found.append("The kernel was given; it sees the columns as they are in the file.")
+        elif self.procedure.standardize and _has_numbers(self.sheet.X):
+            found.append(
+                "Columns of numbers are standardized on the rows that are learned from: mean 0 "
+                "and standard deviation 1. A gap becomes the mean, and a column says where it was."
+            )
+        if rows > most:
+            found.append(
+                f"Kernel and parameters are chosen on {most} rows; the machine is then fitted to "
+                "all that are learned from."
+            )
+        found += [f"{family.cls.__name__} is left out: {why}." for family, why in self.left_out]
+        return tuple(found)
+
+    def _everything(self) -> Arena:
+        """Return the arena of all rows that can be learned from."""
+        y: Any = self.sheet.y
+        rows = np.flatnonzero(~rare(y))
+        return self.procedure.arena(self.sheet.X, y, rows, np.zeros(0, dtype=np.int64))
+
+    def run(self, show: bool | None = None) -> Study:
+        """Carry the study out."""
+        begin = time.monotonic()
+        y: Any = self.sheet.y
+        seed = self.procedure.seed
+        outer = splits(y, self.outer, np.random.default_rng(seed))
+        arenas = [self.procedure.arena(self.sheet.X, y, *split) for split in outer]
+        everything = self._everything()
+        steps = (len(self.families) + 1) * (self.outer + 1) + len(SHARES) * self.outer
+        with progress("trying machines", steps, show) as step:
+            deadline = begin + self.budget
+            rounds = contest([*arenas, everything], self.families, deadline, step)
+            tried = time.monotonic()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                held_out = _held_out(y, arenas, seed, step)
+                machine = everything.fitted(seed)
+            step(1, "the machine for later use")
+            fitted = time.monotonic()
+            curve = learning_curve(arenas, seed, step)
+        error, error_se = _judged(y, arenas, held_out)
+        plain = baseline(y, outer)
+        model = everything.model(machine)
+        typical, confused = exhibits(model, self.sheet.X, y, held_out, seed)
+        rest = predict_rest(model, self.sheet, show)
+        winner = everything.winner
+        told = findings(
+            self.sheet,
+            self.task,
+            held_out.fold,
+            held_out.prediction,
+            error,
+            error_se,
+            plain,
+            winner.borders,
+        )
+        parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
+        end = time.monotonic()
+        return Study(
+            task=self.task,
+            sheet=self.sheet,
+            machine=model,
+            classes=None if self.task == "regress" else machine.classes_,
+            error=error,
+            error_se=error_se,
+            baseline_error=plain,
+            kernel=repr(winner.kernel),
+            parameters=parameters,
+            attempts=tuple(self._attempts(arenas, everything, rounds)),
+            surface=winner.surface,
+            curve=curve,
+            held_out=held_out,
+            typical=typical,
+            confused=confused,
+            warnings=(*told, *dict.fromkeys(str(one.message) for one in caught)),
+            notes=self.notes(),
+            folds=(self.outer, self.procedure.inner),
+            seed=seed,
+            budget=self.budget,
+            timings={
+                "trying machines": tried - begin,
+                "fitting": fitted - tried,
+                "learning curve and findings": end - fitted,
+                "total": end - begin,
+            },
+            rest=rest,
+        )
+
+    def _attempts(
+        self, arenas: list[Arena], everything: Arena, rounds: list[Round]
+    ) -> list[Attempt]:
+        """Return what came of each kind of machine."""
+        found = []
+        for one in rounds:
+            name = one.family.name
+            attempt = Attempt(one.family.cls.__name__, note=one.note)
+            if not one.note:
+                truths = [arena.truth for arena in arenas]
+                error, error_se = pooled(truths, [arena.predictions[name] for arena in arenas])
+                choice = everything.choices[name]
+                attempt = replace(
+                    attempt,
+                    candidates=choice.candidates,
+                    error=error,
+                    error_se=error_se,
+                    inner=choice.error,
+                    wins=sum(arena.winner.family.name == name for arena in arenas),
+                    chosen=everything.winner.family.name == name,
+                )
+            found.append(attempt)
+        left = [Attempt(family.cls.__name__, note=why) for family, why in self.left_out]
+        return [*found, *left]
+
+
+def _has_numbers(X: Any) -> bool:
+    return not is_frame(X) or any(dtype.kind == "f" for dtype in X.dtypes)
+
+
+def _held_out(y: np.ndarray, arenas: list[Arena], seed: int, step: Any) -> HeldOut:
+    """Return what the winner of each fold says about its rows."""
+    prediction = np.empty_like(y)
+    fold = np.empty(len(y), dtype=np.int64)
+    classes = None if y.dtype.kind == "f" else np.unique(y[~rare(y)])
+    probabilities = None if classes is None else np.zeros((len(y), len(classes)))
+    for number, arena in enumerate(arenas):
+        prediction[arena.test] = arena.predictions[arena.winner.family.name]
+        fold[arena.test] = number
+        if probabilities is not None:
+            machine = arena.fitted(seed)
+            places = np.searchsorted(classes, machine.classes_)  # type: ignore[arg-type]
+            probabilities[np.ix_(arena.test, places)] = machine.predict_proba(arena.new)
+        step(1, "held-out predictions")
+    return HeldOut(prediction, probabilities, fold)
+
+
+def _judged(y: np.ndarray, arenas: list[Arena], held_out: HeldOut) -> tuple[float, float]:
+    places = [arena.test for arena in arenas]
+    return pooled([y[test] for test in places], [held_out.prediction[test] for test in places])

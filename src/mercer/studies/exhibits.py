@@ -1,0 +1,209 @@
+"""Exhibits: rows worth looking at, and the rows that the chosen kernel finds most like them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from mercer.domains import to_numpy
+from mercer.studies.findings import number
+from mercer.studies.folds import portion, rare
+from mercer.studies.study import Exhibit, HeldOut, Neighbor
+
+__all__ = ["exhibits"]
+
+COMPARED = 2000  # rows among which the typical ones are found; of more, a sample
+CLASSES, CONFUSED, NEAREST = 6, 8, 3
+QUANTILES = (("low", 0.1), ("middle", 0.5), ("high", 0.9))
+AROUND, FEWEST = 0.1, 5  # share, and number, of the rows whose targets are near a quantile
+JUDGED = 500  # wrong rows that are looked at where nobody knows how sure the machine was
+DIGITS = 12  # beyond which similarities are equal, so that rounding decides nothing
+
+Similarity = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Chosen = tuple[int, str]  # a place and the reason
+
+
+def exhibits(
+    machine: Any, X: Any, y: np.ndarray, held_out: HeldOut, seed: int
+) -> tuple[tuple[Exhibit, ...], tuple[Exhibit, ...]]:
+    """Return the rows that are most typical, and those about which the machine was most wrong.
+
+    The most typical row of a class is most like its own class and least like the others, by the
+    mean of k(x, z)/√(k(x, x)·k(z, z)), among those that were predicted right. For numbers there is
+    one row each for low, middle and high targets. The most confused rows are those for which a
+    wrong class was most probable, or whose predicted number is farthest off.
+
+    Parameters
+    ----------
+    machine : fitted machine
+        Or a pipeline that ends with one.
+    X : rows
+        As for ``machine.predict``.
+    y : ndarray
+        Strings for classes, float64 for numbers.
+    held_out : HeldOut
+    seed : int
+        Draws the rows that are compared if there are more than 2000. Neighbors are searched among
+        all rows.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidgeClassifier
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.array([[0.0], [0.1], [0.3], [4.0], [5.0], [6.0]])
+    >>> y = np.array(["low"] * 3 + ["high"] * 3, dtype=object)
+    >>> machine = KernelRidgeClassifier(Gaussian(1.0), penalty=0.1).fit(X, y)
+    >>> prediction = np.array(["low"] * 4 + ["high"] * 2, dtype=object)
+    >>> typical, confused = exhibits(machine, X, y, HeldOut(prediction, None, np.arange(6)), 0)
+    >>> [(one.place, one.reason) for one in typical]
+    [(4, "most typical 'high'"), (1, "most typical 'low'")]
+    >>> confused[0].reason, [neighbor.place for neighbor in confused[0].neighbors]
+    ("'high', taken for 'low'", [4, 5, 2])
+    """
+    similar = _similarity(machine, X)
+    rng = np.random.default_rng(seed)
+    some = np.sort(rng.permutation(portion(y, COMPARED, rng))[:COMPARED])
+    S = similar(some, some)
+    if y.dtype.kind == "f":
+        typical = _typical_numbers(S, some, y, held_out.prediction)
+        confused = _far_off(y, held_out.prediction)
+    else:
+        typical = _typical_classes(S, some, y, held_out.prediction)
+        wrong = np.flatnonzero(y != held_out.prediction)
+        if held_out.probabilities is None:
+            wrong = np.sort(rng.permutation(wrong)[:JUDGED])
+            surety = _resemblance(similar(wrong, some), wrong, some, y, held_out.prediction)
+        else:
+            surety = _probability(machine, wrong, held_out)
+        confused = _confused(wrong, surety, y, held_out)
+    return _shown(similar, typical, len(y)), _shown(similar, confused, len(y))
+
+
+def _similarity(machine: Any, X: Any) -> Similarity:
+    """Return the similarity of some rows to some others: at most 1, and 1 for equal ones."""
+    if hasattr(machine, "steps"):
+        X = machine[:-1].transform(X) if len(machine.steps) > 1 else X
+        machine = machine[-1]
+    kernel = getattr(machine, "machine_", machine).kernel_
+
+    def similar(some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        if not len(some):
+            return np.zeros((0, len(others)))
+        left, right = _safe_indexing(X, some), _safe_indexing(X, others)
+        K = np.array(to_numpy(kernel(left, right)), dtype=np.float64)
+        K /= _lengths(kernel, left)[:, None]
+        K /= _lengths(kernel, right)[None, :]
+        return np.round(K, DIGITS, out=K)
+
+    return similar
+
+
+def _lengths(kernel: Any, rows: Any) -> np.ndarray:
+    """Return √k(x, x); what is not like itself is infinitely long, and so like nothing."""
+    squares = np.asarray(to_numpy(kernel.diagonal(rows)), dtype=np.float64)
+    return np.where(squares > 0, np.sqrt(np.maximum(squares, 0.0)), np.inf)
+
+
+def _typical_classes(
+    S: np.ndarray, some: np.ndarray, y: np.ndarray, prediction: np.ndarray
+) -> list[Chosen]:
+    classes, counts = np.unique(y[~rare(y)], return_counts=True)
+    largest = classes[np.argsort(-counts, kind="stable")[:CLASSES]]
+    found = []
+    for label in largest:
+        own = y[some] == label
+        best = _most_typical(S, own, own & (prediction[some] == label))
+        found.append((int(some[best]), f"most typical {str(label)!r}"))
+    return found
+
+
+def _typical_numbers(
+    S: np.ndarray, some: np.ndarray, y: np.ndarray, prediction: np.ndarray
+) -> list[Chosen]:
+    found: list[Chosen] = []
+    off = np.abs(y - prediction)[some]
+    free = np.ones(len(some), dtype=bool)
+    for word, level in QUANTILES:
+        distance = np.abs(y[some] - np.quantile(y, level))
+        count = max(FEWEST, round(AROUND * len(some)))
+        own = np.zeros(len(some), dtype=bool)
+        own[np.argsort(distance, kind="stable")[:count]] = True
+        right = own & (off <= np.median(off[own]))
+        best = _most_typical(S, own, right & free if (right & free).any() else own & free)
+        free[best] = False
+        found.append((int(some[best]), f"typical of {word} targets: {number(y[some[best]], 4)}"))
+    return found
+
+
+def _most_typical(S: np.ndarray, own: np.ndarray, preferred: np.ndarray) -> int:
+    """Return the row that is most like its own group and least like the others."""
+    inside = S[:, own].sum(axis=1) - np.where(own, S.diagonal(), 0.0)
+    outside = S[:, ~own].sum(axis=1)
+    typicality = inside / max(own.sum() - 1, 1) - outside / max((~own).sum(), 1)
+    candidates = np.flatnonzero(preferred if preferred.any() else own)
+    return int(candidates[np.argmax(np.round(typicality[candidates], DIGITS))])
+
+
+def _probability(machine: Any, wrong: np.ndarray, held_out: HeldOut) -> np.ndarray:
+    """Return how probable the predicted class was."""
+    assert held_out.probabilities is not None
+    places = np.searchsorted(machine.classes_, held_out.prediction[wrong])
+    return held_out.probabilities[wrong, places]
+
+
+def _resemblance(
+    S: np.ndarray, wrong: np.ndarray, some: np.ndarray, y: np.ndarray, prediction: np.ndarray
+) -> np.ndarray:
+    """Return how much more alike rows are to the class that was predicted than to their own."""
+    classes, codes = np.unique(y, return_inverse=True)
+    members = np.equal.outer(codes[some], np.arange(len(classes))).astype(float)
+    others = np.not_equal.outer(wrong, some).astype(float)  # a row is no example of itself
+    means = (S * others) @ members / np.maximum(others @ members, 1.0)
+    row = np.arange(len(wrong))
+    taken = np.searchsorted(classes, prediction[wrong])
+    return np.round(means[row, taken] - means[row, codes[wrong]], DIGITS)
+
+
+def _confused(
+    wrong: np.ndarray, surety: np.ndarray, y: np.ndarray, held_out: HeldOut
+) -> list[Chosen]:
+    """Return the wrong rows of which the machine was surest, of different confusions if possible.
+
+    Rows of classes that were too rare to be learned come last: they could not be right.
+    """
+    order = np.lexsort((wrong, -surety, rare(y)[wrong]))
+    first: dict[tuple[str, str], int] = {}  # of each confusion
+    for place, i in enumerate(wrong[order]):
+        first.setdefault((y[i], held_out.prediction[i]), place)
+    again = np.setdiff1d(np.arange(len(wrong)), list(first.values()))
+    chosen = np.sort([*first.values(), *again][:CONFUSED]).astype(np.int64)
+    found = []
+    for i, sure in zip(wrong[order[chosen]], surety[order[chosen]], strict=True):
+        reason = f"{str(y[i])!r}, taken for {str(held_out.prediction[i])!r}"
+        if held_out.probabilities is not None:
+            reason += f" ({100 * sure:.0f} %)" if sure < 0.995 else " (over 99 %)"
+        found.append((int(i), reason))
+    return found
+
+
+def _far_off(y: np.ndarray, prediction: np.ndarray) -> list[Chosen]:
+    """Return the rows with the largest residuals, as long as these can be seen."""
+    worst = np.argsort(-np.abs(y - prediction), kind="stable")[:CONFUSED]
+    said = [(int(i), number(y[i], 4), number(prediction[i], 4)) for i in worst]
+    return [(i, f"{own}, predicted {answer}") for i, own, answer in said if own != answer]
+
+
+def _shown(similar: Similarity, chosen: Sequence[Chosen], count: int) -> tuple[Exhibit, ...]:
+    """Add the nearest of all rows, looked at in portions."""
+    places = np.array([place for place, _ in chosen], dtype=np.int64)
+    portions = np.array_split(np.arange(count), -(-count // COMPARED))
+    S = np.concatenate([similar(places, part) for part in portions], axis=1)
+    S[np.arange(len(places)), places] = -np.inf
+    nearest = np.argsort(-S, axis=1, kind="stable")[:, : min(NEAREST, count - 1)]
+    return tuple(
+        Exhibit(place, reason, tuple(Neighbor(int(j), min(1.0, float(row[j]))) for j in near))
+        for (place, reason), near, row in zip(chosen, nearest, S, strict=True)
+    )

@@ -1,0 +1,178 @@
+"""Kept models: the machine of a file, and how to read other tables for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from mercer.errors import DomainError
+from mercer.files import describe, load
+from mercer.sources import Sheet, chunks, read, recipe
+
+__all__ = ["Kept", "Predicted", "kept"]
+
+SIZE = 10_000  # rows that are read and predicted at once
+LOOKED_AT = 1000  # rows that show what a table has, for a machine that was kept without its recipe
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """What a machine says about some rows of a table.
+
+    Attributes
+    ----------
+    sheet : Sheet
+        The rows.
+    prediction : ndarray
+    probabilities : ndarray of shape (rows, classes) or None
+    """
+
+    sheet: Sheet
+    prediction: np.ndarray
+    probabilities: np.ndarray | None = None
+
+    @property
+    def losses(self) -> np.ndarray:
+        """For each row whose target is known: whether it is wrong, or its squared deviation."""
+        y = self.sheet.y
+        if y is None:
+            return np.zeros(0)
+        if y.dtype.kind == "f":
+            there = np.isfinite(y)
+            return (y[there] - self.prediction[there]) ** 2
+        there = np.array([label is not None for label in y], dtype=bool)
+        return (y[there] != self.prediction[there]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A machine that was saved, with what is needed to use it on files. Made by `kept`.
+
+    Attributes
+    ----------
+    machine : machine, or a pipeline that ends with one
+    recipe : dict or None
+        How to read a table in the same way; None if it was not saved with the machine.
+    notes : dict
+        What else was saved, such as the error that was estimated.
+    """
+
+    machine: Any
+    recipe: dict[str, Any] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """The labels, in the order of the probabilities; None if numbers are predicted."""
+        return getattr(self.machine, "classes_", None)
+
+    def learned(self, place: int) -> tuple[int, Any] | None:
+        """Return the number in its file and the target of a row that was learned from.
+
+        None if it is not known which row that is.
+        """
+        found = self.notes.get("learned")
+        if found is None or not 0 <= place < len(found["rows"]):
+            return None
+        return int(found["rows"][place]), found["labels"][found["codes"][place]]
+
+    def sheets(
+        self, path: str | os.PathLike[str], *, skip_bad: bool = False, size: int | None = None
+    ) -> Iterator[Sheet]:
+        """Read a table in pieces, as the one that was learned from; it may exceed the memory."""
+        how = _numbers(self.machine, path) if self.recipe is None else self.recipe
+        yield from chunks(path, how, size or SIZE, skip_bad=skip_bad)
+
+    def items(self, sheet: Sheet) -> Any:
+        """Return the rows of a sheet as the machine takes them."""
+        if self.recipe is not None:
+            return sheet.X
+        names = getattr(self.machine, "feature_names_in_", None)
+        return sheet.X.to_numpy(dtype=np.float64) if names is None else sheet.X[list(names)]
+
+    def row(self, path: str | os.PathLike[str], number: int, *, skip_bad: bool = True) -> Sheet:
+        """Return one row of a table, by its number from 0."""
+        total = 0
+        for sheet in self.sheets(path, skip_bad=skip_bad):
+            found = np.flatnonzero(sheet.rows == number)
+            if len(found):
+                X, y = _safe_indexing(sheet.X, found), None if sheet.y is None else sheet.y[found]
+                return replace(sheet, X=X, y=y, lines=sheet.lines[found], rows=sheet.rows[found])
+            total += sheet.total
+            if number < total:
+                bad = "; ".join(map(str, sheet.bad[:3]))
+                raise DomainError(f"row {number} is among those that cannot be read: {bad}")
+        raise DomainError(f"{os.fspath(path)!r} has no row {number}; its last is {total - 1}")
+
+    def predict(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        probabilities: bool = False,
+        skip_bad: bool = False,
+        size: int | None = None,
+    ) -> Iterator[Predicted]:
+        """Predict the rows of a table, piece by piece."""
+        if probabilities and not hasattr(self.machine, "predict_proba"):
+            kind = "this machine gives none" if self.classes is not None else "it predicts numbers"
+            raise DomainError(f"there are no probabilities, because {kind}")
+        for sheet in self.sheets(path, skip_bad=skip_bad, size=size):
+            X = self.items(sheet)
+            chances = self.machine.predict_proba(X) if probabilities else None
+            # The machines of studies answer with the most probable class, so that one pass over
+            # the rows is enough.
+            if chances is not None and self.classes is not None and self.recipe is not None:
+                yield Predicted(sheet, self.classes[chances.argmax(axis=1)], chances)
+            else:
+                yield Predicted(sheet, self.machine.predict(X), chances)
+
+
+def kept(path: str | os.PathLike[str]) -> Kept:
+    """Return the machine of a file that `mercer.report.write` or `mercer.save` has made.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import mercer
+    >>> machine = mercer.KernelRidge("linear", 0.1).fit([[1.0], [2.0]], [1.0, 2.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model, table = (os.path.join(folder, name) for name in ("model.mercer", "new.csv"))
+    ...     mercer.save(machine, model)
+    ...     with open(table, "w") as file:
+    ...         _ = file.write("length\\n3.0\\n4.0\\n5.5\\n")
+    ...     [piece.prediction.round(2).tolist() for piece in kept(model).predict(table)]
+    [[2.94, 3.92, 5.39]]
+    """
+    machine = load(path)
+    if not hasattr(machine, "predict"):
+        raise DomainError(
+            f"{os.fspath(path)!r} holds a {type(machine).__name__}, which predicts nothing"
+        )
+    found = describe(path)["notes"]
+    notes = found if isinstance(found, dict) else {}
+    return Kept(machine, notes.get("recipe"), notes)
+
+
+def _numbers(machine: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how to read a table for a machine that was kept without saying how.
+
+    Columns are those that the machine has names for, otherwise all; every one is numbers.
+    """
+    first = read(path, limit=LOOKED_AT)
+    there = [column.name for column in first.columns]
+    wanted = list(getattr(machine, "feature_names_in_", there))
+    count = getattr(machine, "n_features_in_", None)
+    if set(wanted) - set(there) or count != len(wanted):
+        expected = f"{count} columns of numbers" if count else "things that are no rows of numbers"
+        raise DomainError(
+            f"the model does not say how to read a table, and was made for {expected}, but "
+            f"{os.fspath(path)!r} has {len(there)} columns; use the model.mercer that `mercer "
+            "fit` writes, or predict in Python"
+        )
+    kinds = {name: "numeric" if name in wanted else "ignore" for name in there}
+    return recipe(read(path, types=kinds, limit=LOOKED_AT))

@@ -1,0 +1,261 @@
+"""A study: what was tried, what was found, and how far to trust it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.sources import BadRow, Sheet
+
+__all__ = ["Attempt", "Curve", "Exhibit", "HeldOut", "Neighbor", "Rest", "Study", "Surface"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One kind of machine, with its parameters chosen inside each outer fold.
+
+    Attributes
+    ----------
+    machine : str
+        The name of its class.
+    candidates : int
+        How many combinations of kernels and parameters were compared.
+    error, error_se : float
+        Of the outer folds, if this kind had been the only one; NaN if it was left out.
+    inner : float
+        The error by which it was compared with the others in the end, of inner folds of all rows
+        (of a sample, if they are many); too good, because it also chose the parameters. NaN if it
+        was left out.
+    wins : int
+        In how many outer folds it was chosen.
+    chosen : bool
+        Whether it is the one in the end.
+    note : str
+        Why it was left out, if it was.
+    """
+
+    machine: str
+    candidates: int = 0
+    error: float = float("nan")
+    error_se: float = float("nan")
+    inner: float = float("nan")
+    wins: int = 0
+    chosen: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The errors by which the parameters of the chosen machine were chosen.
+
+    Attributes
+    ----------
+    rows : tuple of str
+        Kernels.
+    parameter : str
+        The name of the other parameter ("penalty", "C", …), or "" if there is none.
+    values : tuple of float
+        Its values.
+    errors : ndarray of shape (kernels, values)
+        Mean error of the inner folds of the rows that choose: all, or of many a sample.
+    """
+
+    rows: tuple[str, ...]
+    parameter: str
+    values: tuple[float, ...]
+    errors: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Errors on held-out rows against the number of rows learned from.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+    errors, standard_errors : ndarray of float
+    verdict : str
+        Whether more rows would help, in words.
+    """
+
+    sizes: np.ndarray
+    errors: np.ndarray
+    standard_errors: np.ndarray
+    verdict: str
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What was predicted for each row by machines that had not seen it.
+
+    Attributes
+    ----------
+    prediction : ndarray
+        As `Study.y`.
+    probabilities : ndarray of shape (rows, classes) or None
+        In the order of `Study.classes`.
+    fold : ndarray of int
+        The outer fold in which each row was held out.
+    """
+
+    prediction: np.ndarray
+    probabilities: np.ndarray | None
+    fold: np.ndarray
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Rows of a large file that were not learned from, predicted by the machine in the end.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers in the file.
+    y, prediction : ndarray
+    probabilities : ndarray of shape (rows, classes) or None
+    error, error_se : float
+        Of these rows.
+    bad : tuple of BadRow
+        Rows that could not be read.
+    """
+
+    rows: np.ndarray
+    y: np.ndarray
+    prediction: np.ndarray
+    probabilities: np.ndarray | None
+    error: float
+    error_se: float
+    bad: tuple[BadRow, ...] = ()
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A row that is like another one: its place in the study, and the similarity (at most 1)."""
+
+    place: int
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A row worth looking at, with the rows of the others that are most like it.
+
+    Attributes
+    ----------
+    place : int
+        Which row of the study.
+    reason : str
+        Why it is shown, in a few words.
+    neighbors : tuple of Neighbor
+    """
+
+    place: int
+    reason: str
+    neighbors: tuple[Neighbor, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What `mercer.study` has found.
+
+    Attributes
+    ----------
+    task : {"classify", "regress"}
+    sheet : Sheet
+        The rows and columns that were learned from.
+    machine : machine, or a pipeline that ends with one
+        Fitted to all rows of the sheet; it takes a DataFrame with the columns of ``sheet.X``.
+    classes : ndarray or None
+    error, error_se : float
+        Share of wrong labels, or root mean squared error, of all held-out rows, and its standard
+        error: from the spread of the outer folds, or of the rows if that is larger. Everything that was chosen, the kind of machine
+        included, was chosen without the rows that judge it.
+    baseline_error : float
+        The same for an answer that looks at nothing: the most frequent class, or the mean.
+    kernel : str
+        The formula of the chosen kernel, in the notation of `mercer.kernels.parse`.
+    parameters : dict
+        What else was chosen for the machine.
+    attempts : tuple of Attempt
+        The kinds of machines that were tried, the simplest first.
+    surface : Surface
+    curve : Curve or None
+        None where there are too few rows to learn from parts of them.
+    held_out : HeldOut
+    typical, confused : tuple of Exhibit
+        Rows that are most like their own class (or the middle of all rows), and rows about which
+        the machine was most wrong.
+    warnings : tuple of str
+        What should make a reader careful, in plain words.
+    notes : tuple of str
+        What was done, in plain words: scaling, samples, rare classes.
+    folds : tuple of int
+        How many outer and inner folds.
+    seed : int
+    budget : float
+    timings : dict of str to float
+        Seconds.
+    rest : Rest or None
+        The other rows, where only a sample of the file was learned from.
+    """
+
+    task: str
+    sheet: Sheet
+    machine: Any
+    classes: np.ndarray | None
+    error: float
+    error_se: float
+    baseline_error: float
+    kernel: str
+    parameters: dict[str, Any]
+    attempts: tuple[Attempt, ...]
+    surface: Surface
+    curve: Curve | None
+    held_out: HeldOut
+    typical: tuple[Exhibit, ...]
+    confused: tuple[Exhibit, ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    folds: tuple[int, int]
+    seed: int
+    budget: float
+    timings: dict[str, float]
+    rest: Rest | None = None
+
+    @property
+    def X(self) -> Any:
+        """The rows that were learned from."""
+        return self.sheet.X
+
+    @property
+    def y(self) -> np.ndarray:
+        """Their targets."""
+        assert self.sheet.y is not None
+        return self.sheet.y
+
+    @property
+    def measure(self) -> str:
+        """What `error` is."""
+        wrong = self.task == "classify"
+        return "misclassification rate" if wrong else "root mean squared error"
+
+    def __str__(self) -> str:
+        unit = "{:.1%}" if self.task == "classify" else "{:.4g}"
+        error, spread, plain = (
+            unit.format(value) for value in (self.error, self.error_se, self.baseline_error)
+        )
+        chosen = next(attempt for attempt in self.attempts if attempt.chosen)
+        more = "".join(f", {name}={value:.3g}" for name, value in self.parameters.items())
+        looks = "the most frequent class" if self.task == "classify" else "the mean"
+        lines = [
+            f"{self.measure} {error} ± {spread} on new rows; by {looks} {plain}",
+            f"{chosen.machine}({self.kernel}{more})",
+        ]
+        for attempt in self.attempts:
+            told = attempt.note or "{} ± {}".format(
+                *(unit.format(value) for value in (attempt.error, attempt.error_se))
+            )
+            lines.append(f"  {attempt.machine}: {told}")
+        return "\n".join([*lines, *self.warnings])

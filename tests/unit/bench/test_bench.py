@@ -1,0 +1,84 @@
+"""Benchmarks that anyone can run: small here, so that what they compare is seen to be the same."""
+
+import numpy as np
+import pytest
+
+from mercer import errors
+from mercer.bench import TASKS, find, gram, ridge, selection, svm, timing
+from mercer.bench.table import Row, at_least, at_most, columns, faster, render, same
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    """Time nothing twice, and do not rest in between."""
+    monkeypatch.setattr(timing.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(selection, "REPEATS", 1)
+    monkeypatch.setattr(selection, "cores", lambda: 1)  # no processes
+
+
+def value(rows, words):
+    return next(row.value for row in rows if words in row.task)
+
+
+def test_the_gram_matrices_that_are_timed_are_the_same():
+    assert value(gram.rows(60), "largest difference") < 1e-12
+
+
+def test_the_ridge_machines_that_are_timed_give_the_same_coefficients():
+    assert value(ridge.rows(60), "relative difference") < 1e-7
+
+
+def test_the_support_vector_machines_that_are_timed_solve_the_same_problem():
+    rows = svm.rows(150)
+    assert value(rows, "same predictions") > 0.99
+    assert abs(value(rows, "objective missing")) < 1e-4
+
+
+def test_the_searches_that_are_timed_choose_the_same():
+    rows = selection.rows(60)
+    assert value(rows, "the same choice") == 1
+    assert value(rows, "largest difference") < 1e-8
+
+
+def test_every_benchmark_has_a_module_with_rows():
+    from importlib import import_module
+
+    assert list(TASKS) == ["gram", "ridge", "svm", "selection"]
+    assert all(callable(import_module(task.module).rows) for task in TASKS.values())
+
+
+def test_a_benchmark_runs_by_name(monkeypatch):
+    monkeypatch.setattr(gram, "rows", lambda: [Row("one", "1 s", "2 s", 2.0, at_least(1.7))])
+    lines = find("gram").run().splitlines()
+    assert lines[0].split() == ["task", "ours", "peer", "ratio"]
+    assert lines[2].split() == ["one", "1", "s", "2", "s", "2.00x"]
+
+
+def test_an_unknown_benchmark_is_refused_with_a_suggestion():
+    with pytest.raises(errors.DomainError, match="did you mean 'ridge'"):
+        find("rigde")
+
+
+def test_bars_judge_and_are_left_out_where_nobody_asked_for_them():
+    rows = [faster("quick", (1.0, 3.0), 2.5), same("equal", np.ones(2), np.ones(2))]
+    assert [row.cells()[-1] for row in rows] == ["reached", "reached"]
+    assert "reached" in render(rows) and "reached" not in render(rows, bars=False)
+    assert at_most(1.0).verdict(float("nan")) == "falls short"
+
+
+def test_vectors_of_other_lengths_are_not_compared():
+    with pytest.raises(ValueError, match="expected shape"):
+        same("lengths", np.ones(2), np.ones(3))
+
+
+def test_words_stand_left_and_numbers_right():
+    assert columns([("ab", "cd"), ("a", "1")]).splitlines() == ["ab  cd", "--  --", "a    1"]
+
+
+def test_the_tasks_take_turns_and_the_best_time_counts(monkeypatch):
+    order = []
+    ticks = iter([0, 5, 10, 11, 20, 22, 30, 33])
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: next(ticks))
+    works = {"a": lambda: order.append("a"), "b": lambda: order.append("b")}
+    assert timing.taking_turns(works, repeats=2) == {"a": 2, "b": 1}
+    assert order == ["a", "b", "a", "b"]

@@ -1,0 +1,141 @@
+"""Conjugate gradients with a randomly pivoted preconditioner."""
+
+import numpy as np
+import pytest
+
+from mercer import KernelRidge, Plan
+from mercer.errors import ConvergenceWarning, SolveError
+from mercer.gram import Blocked, Dense
+from mercer.kernels import Gaussian
+from mercer.solvers import Cholesky, Iterative, Problem
+from mercer.solvers.iterative import expected_steps, worthwhile
+
+
+def system(count=400, width=2.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(count, 4))
+    return Gaussian(width)(X), np.sin(X[:, 0]) + 0.1 * rng.normal(size=count)
+
+
+def solved(solver, K, y, penalty, **problem):
+    return solver.solve(solver.prepare(Problem(Dense(K), **problem)), y, penalty)
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 1e-2, 1.0, 100.0])
+@pytest.mark.parametrize("rank", [1, 50, 400])
+def test_the_solution_is_that_of_a_factor(penalty, rank):
+    K, y = system()
+    found = solved(Iterative(rank, tol=1e-12), K, y, penalty)
+    exact = solved(Cholesky(), K, y, penalty)
+    assert found.status == "solved"
+    assert (
+        np.abs(found.coefficients - exact.coefficients).max()
+        <= 1e-6 * np.abs(exact.coefficients).max()
+    )
+
+
+def test_a_good_preconditioner_takes_few_steps():
+    K, y = system()
+    poor, good = (solved(Iterative(rank, tol=1e-8), K, y, 0.01) for rank in (5, 200))
+    assert len(good.history) < len(poor.history) / 3
+
+
+def test_the_certificate_is_the_true_residual():
+    K, y = system()
+    found = solved(Iterative(50, tol=1e-6), K, y, 0.01)
+    rest = y - K @ found.coefficients - 0.01 * found.coefficients
+    assert found.certificate == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(y), rel=1e-6)
+    assert found.certificate <= 1e-6
+
+
+def test_several_targets_are_solved_by_the_same_products():
+    K, y = system()
+    Y = np.column_stack([y, y**2, np.zeros_like(y)])
+    together = solved(Iterative(50), K, Y, 0.1)
+    alone = solved(Iterative(50), K, y**2, 0.1)
+    assert np.allclose(together.coefficients[:, 1], alone.coefficients, rtol=1e-7, atol=1e-12)
+    assert not together.coefficients[:, 2].any()
+
+
+def test_too_few_steps_are_told():
+    K, y = system(width=0.5)
+    found = solved(Iterative(5, steps=3), K, y, 1e-3)
+    assert found.status == "stalled" and "3 steps" in found.message
+    assert len(found.history) == 4
+
+
+def test_no_penalty_is_refused():
+    K, y = system(50)
+    with pytest.raises(SolveError, match="positive penalty"):
+        solved(Iterative(), K, y, 0.0).require_solved()
+
+
+def test_a_preconditioner_that_cannot_be_factored_is_told():
+    class Broken(Iterative):
+        def prepare(self, problem):
+            state = super().prepare(problem)
+            state.near(self.rank, 0.0, self.seed)
+            state.factor.columns[3, 2] = np.nan
+            return state
+
+    K, y = system(50)
+    found = solved(Broken(10), K, y, 1.0)
+    assert found.status == "singular" and "rank 10" in found.message
+
+
+def test_the_direct_way_is_taken_where_it_is_faster():
+    K, y = system(width=0.3)
+    found = solved(Iterative(5, direct=Cholesky()), K, y, 1e-3)
+    exact = solved(Cholesky(), K, y, 1e-3)
+    assert "direct way" in found.message and found.status == "solved"
+    assert np.allclose(found.coefficients, exact.coefficients)
+    assert expected_steps(400.0, 1e-3) > worthwhile(400)
+
+
+def test_an_interruption_keeps_what_was_found():
+    class Impatient(Dense):
+        products = 0
+
+        def __matmul__(self, vectors):
+            self.products += 1
+            if self.products == 6:
+                raise KeyboardInterrupt
+            return super().__matmul__(vectors)
+
+    K, y = system(width=0.5)
+    gram = Impatient(K)
+    solver = Iterative(20, tol=1e-12)
+    found = solver.solve(solver.prepare(Problem(gram)), y, 0.01)
+    assert found.status == "stalled" and "interrupted" in found.message
+    rest = y - K @ found.coefficients - 0.01 * found.coefficients
+    assert np.linalg.norm(rest) < 0.5 * np.linalg.norm(y)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        found.require_solved()
+
+
+def test_weights_and_intercept_go_with_it():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 3))
+    y, w = X[:, 0] + 5, rng.uniform(0.5, 2, 120)
+    one, other = (
+        KernelRidge(Gaussian(1.5), 0.1, intercept=True, follow=Plan(solver=solver)).fit(
+            X, y, sample_weight=w
+        )
+        for solver in ("iterative", "cholesky")
+    )
+    assert one.intercept_ == pytest.approx(other.intercept_, rel=1e-8)
+    assert np.allclose(one.predict(X), other.predict(X), rtol=1e-8)
+
+
+def test_the_same_on_one_thread_or_many(monkeypatch):
+    rng = np.random.default_rng(2)
+    k = Gaussian(2.0)
+    points = k.admit(rng.normal(size=(700, 3)))
+    y = rng.normal(size=700)
+    answers = []
+    for cores in (1, 2):
+        monkeypatch.setattr("mercer.threads.cores", lambda count=cores: count)
+        solver = Iterative(60)
+        state = solver.prepare(Problem(Blocked(k, points)))
+        answers.append(solver.solve(state, y, 0.5).coefficients)
+    assert np.array_equal(*answers)
