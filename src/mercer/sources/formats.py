@@ -35,7 +35,13 @@ OTHERS = {
     b"%PDF": "a PDF document",
     b"SQLite format 3": "a database of SQLite; export the table as CSV",
     b"\x89HDF": "an HDF5 file; export the table as CSV or Parquet",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
 }
+JSON = re.compile(rb"\s*(\[\s*)?\{\s*\"")  # what no header of a table begins with
+CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\r\f\v\x1b"))  # of zeros the line will be told
+MOST_CONTROL = 0.01  # share of the bytes of a text
 EXAMPLE = re.compile(rb"[+-]?[\d.eE+-]+(?:[ \t]+(?:qid|\d+):[+-]?[\d.eE+-]+)*[ \t]*(?:#.*)?")
 
 
@@ -55,6 +61,9 @@ def detect(path: Path) -> str:
     for mark, what in OTHERS.items():
         if first.startswith(mark):
             raise DomainError(f"{path} is {what}")
+    _require_text(path, first)
+    if JSON.match(first):
+        raise DomainError(f"{path} is JSON; save the table as CSV")
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKED]
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]
@@ -63,6 +72,14 @@ def detect(path: Path) -> str:
     if first.lstrip().startswith(b">"):
         return "fasta"
     return "libsvm" if _has_examples(first) else "delimited"
+
+
+def _require_text(path: Path, first: bytes) -> None:
+    """Refuse what is no text in any encoding."""
+    wide = first.startswith((b"\xff\xfe", b"\xfe\xff"))  # UTF-16, half of which is zeros
+    others = len(first) - len(first.translate(None, CONTROL))
+    if not wide and others > MOST_CONTROL * len(first):
+        raise DomainError(f"{path} is not a text file, nor one of those that can be read")
 
 
 def _has_examples(first: bytes) -> bool:

@@ -1,10 +1,10 @@
 """Studies: from a table to a machine, with an honest estimate of how well it will do."""
 
-from mercer.studies.design import Design, design, study
 from mercer.studies.families import family_names
 from mercer.studies.keeping import Kept, Predicted, kept
+from mercer.studies.outcome import Attempt, Curve, Exhibit, HeldOut, Neighbor, Rest, Study, Surface
+from mercer.studies.planning import Design, design, study
 from mercer.studies.proposals import placed
-from mercer.studies.study import Attempt, Curve, Exhibit, HeldOut, Neighbor, Rest, Study, Surface
 
 __all__ = [
     "Attempt",

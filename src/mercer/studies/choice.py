@@ -17,14 +17,15 @@ from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Kernel
 from mercer.selection import GridSearchCV
 from mercer.studies.families import Family
+from mercer.studies.outcome import Surface
 from mercer.studies.proposals import Proposal
-from mercer.studies.study import Surface
 
 __all__ = ["Choice", "Task", "choose"]
 
 FURTHER = 3  # times that a grid is continued on either side
 PLAIN = 0.005  # a grid is not continued for less than this share of the error
 NARROWEST, WIDEST = 1 / 16, 16.0  # of bandwidths, in units of the heuristic's
+LONGEST = 1000  # letters of a formula with all that a kernel has learned, such as weights of words
 SIMPLER = 1e-9  # errors that differ by less are equal, and the simpler choice is taken
 
 
@@ -55,6 +56,8 @@ class Choice:
     ----------
     family : Family
     kernel : Kernel
+    formula : str
+        The kernel as text; one that holds very much that it has learned is written without that.
     value : float or None
         Of the family's parameter.
     error : float
@@ -66,6 +69,7 @@ class Choice:
 
     family: Family
     kernel: Kernel
+    formula: str
     value: float | None
     error: float
     surface: Surface
@@ -76,9 +80,9 @@ class Choice:
         """How many combinations were compared."""
         return int(np.isfinite(self.surface.errors).sum())
 
-    def machine(self, y: np.ndarray) -> Any:
-        """Return the machine, not fitted yet, for targets such as `y`."""
-        return self.family.machine(self.kernel, self.value, y)
+    def machine(self) -> Any:
+        """Return the machine, not fitted yet."""
+        return self.family.machine(self.kernel, self.value)
 
 
 def choose(family: Family, proposals: Sequence[Proposal], task: Task) -> Choice:
@@ -89,6 +93,7 @@ def choose(family: Family, proposals: Sequence[Proposal], task: Task) -> Choice:
     SelectionError
         If nothing of it could be fitted.
     """
+    family = family.for_targets(task.y)
     suitable = [one for one in proposals if family.unbounded or not one.unbounded] or list(
         proposals
     )
@@ -100,7 +105,13 @@ def choose(family: Family, proposals: Sequence[Proposal], task: Task) -> Choice:
         raise SelectionError(best.trouble or "no kernel and parameter could be tried")
     scale, value = best.best
     return Choice(
-        family, best.kernels[scale], value, best.lowest, _surface(grids), tuple(best.borders())
+        family,
+        best.kernels[scale],
+        best.formula(scale),
+        value,
+        best.lowest,
+        _surface(grids),
+        tuple(best.borders()),
     )
 
 
@@ -111,7 +122,7 @@ def _surface(grids: list[Grid]) -> Surface:
     names, rows = [], []
     for grid in grids:
         for scale in sorted(grid.scales):
-            names.append(repr(grid.kernels[scale]))
+            names.append(grid.formula(scale))
             some = values or [None]
             rows.append([grid.errors.get((scale, value), np.nan) for value in some])
     return Surface(tuple(names), family.parameter, tuple(values), np.array(rows, dtype=float))
@@ -140,6 +151,16 @@ class Grid:
             return rounded, -scale, sense * (value or 0.0)
 
         return min(self.errors, key=rank)
+
+    def formula(self, scale: float) -> str:
+        """Return the kernel of a scale as text."""
+        kernel = self.kernels[scale]
+        if len(repr(kernel)) <= LONGEST:
+            return repr(kernel)
+        asked = self.proposal.kernel
+        if self.proposal.scales:
+            asked = asked.set_params(bandwidth=kernel.bandwidth)  # type: ignore[attr-defined]
+        return repr(asked)
 
     @property
     def lowest(self) -> float:
@@ -196,7 +217,7 @@ class Grid:
         for scale in scales:
             kernel = self.proposal.scaled(self.base, scale)
             self.kernels[scale] = kernel
-            machines = [self.family.machine(kernel, value, task.y) for value in values]
+            machines = [self.family.machine(kernel, value) for value in values]
             for value, machine in zip(values, machines, strict=True):
                 name = self.family.parameter
                 one = {"kernel": [kernel]}

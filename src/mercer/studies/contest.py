@@ -111,7 +111,7 @@ class Arena:
         if len(self.test):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of candidates; those of the winner are told
-                machine = choice.machine(self.y).fit(self.X, self.y)
+                machine = choice.machine().fit(self.X, self.y)
                 self.predictions[family.name] = machine.predict(self.new)
         self.choices[family.name] = choice
 
@@ -122,7 +122,7 @@ class Arena:
 
     def fitted(self, seed: int) -> Any:
         """Return the winner, fitted to all rows of the arena, with probabilities if it has any."""
-        machine = self.winner.machine(self.y)
+        machine = self.winner.machine()
         if self.y.dtype.kind != "f":
             machine = self.winner.family.with_probabilities(machine, len(self.y), seed)
         return machine.fit(self.X, self.y)

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import to_numpy
 from mercer.studies.findings import number
 from mercer.studies.folds import portion, rare
-from mercer.studies.study import Exhibit, HeldOut, Neighbor
+from mercer.studies.outcome import Exhibit, HeldOut, Neighbor
 
 __all__ = ["exhibits"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,8 @@ class Family:
         Whether it is tried with similarities that may be negative and grow without bound. To
         means of similarities they make no sense, and margins take very long with them.
     scaled : bool
-        Whether values, tube and tolerance are in standard deviations of the target.
+        Whether values, tube and tolerance are in standard deviations of the target, until
+        `for_targets` has said how large these are.
     """
 
     name: str
@@ -66,15 +67,21 @@ class Family:
     unbounded: bool = True
     scaled: bool = False
 
-    def machine(self, kernel: Kernel, value: float | None, y: np.ndarray) -> Any:
-        """Return a machine that is not fitted yet, for targets such as `y`."""
-        chosen = dict(self.settings)
-        spread = (float(np.std(y)) or 1.0) if self.scaled else 1.0
-        if self.scaled:
-            chosen |= {"epsilon": TUBE * spread, "tol": TOLERANCE * spread}
-        if self.parameter:
-            chosen[self.parameter] = value if isinstance(value, int) else value * spread  # type: ignore[operator]
-        return self.cls(kernel, **chosen)
+    def for_targets(self, y: np.ndarray) -> Family:
+        """Return the same family with its numbers in the unit of the targets."""
+        if not self.scaled:
+            return self
+        spread = float(np.std(y)) or 1.0
+        settings = {**self.settings, "epsilon": TUBE * spread, "tol": TOLERANCE * spread}
+        low, high = self.limits
+        values = tuple(float(f"{value * spread:.4g}") for value in self.values)
+        limits = (low * spread, high * spread)
+        return replace(self, values=values, limits=limits, settings=settings, scaled=False)
+
+    def machine(self, kernel: Kernel, value: float | None) -> Any:
+        """Return a machine that is not fitted yet."""
+        chosen = {self.parameter: value} if self.parameter else {}
+        return self.cls(kernel, **self.settings, **chosen)
 
     def with_probabilities(self, machine: Any, rows: int, seed: int) -> Any:
         """Return the same machine as one that knows probabilities too."""

@@ -12,7 +12,7 @@ from mercer.errors import MercerError
 from mercer.studies.contest import Arena
 from mercer.studies.folds import portion
 from mercer.studies.judgment import pooled
-from mercer.studies.study import Curve
+from mercer.studies.outcome import Curve
 
 __all__ = ["learning_curve"]
 
@@ -62,7 +62,7 @@ def _answers(arena: Arena, some: np.ndarray) -> np.ndarray:
         return arena.predictions[arena.winner.family.name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about few rows, of which this is about
-        machine = arena.winner.machine(arena.y)
+        machine = arena.winner.machine()
         machine.fit(_safe_indexing(arena.X, some), arena.y[some])
         return machine.predict(arena.new)
 

@@ -10,7 +10,7 @@ from mercer.progress import progress
 from mercer.sources import BadRow, Sheet, recipe
 from mercer.studies.judgment import pooled
 from mercer.studies.keeping import Kept
-from mercer.studies.study import Rest
+from mercer.studies.outcome import Rest
 
 __all__ = ["predict_rest"]
 

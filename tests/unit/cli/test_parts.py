@@ -17,7 +17,7 @@ from mercer.cli.fit import _told_answer, _told_columns
 from mercer.cli.predict import Screen
 from mercer.sources import read_frame
 from mercer.studies import kept
-from mercer.studies.study import Rest
+from mercer.studies.outcome import Rest
 from tests.unit.report.examples import example
 
 RUN = CliRunner()

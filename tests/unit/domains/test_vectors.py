@@ -4,6 +4,8 @@ Refusals at the level of kernels and machines are tested beside those; here is w
 room knows.
 """
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -163,3 +165,18 @@ def test_conditions_of_two_kernels_are_joined():
 
 def test_minus_zero_is_not_negative():
     VectorDomain(nonnegative=True).admit([[-0.0, 1.0]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_thousands_of_columns_are_read_at_once(dtype):
+    plain = rows(6, 3000).astype(dtype)
+    frame = pd.DataFrame(plain, columns=[f"x{j}" for j in range(3000)])
+    begin = time.process_time()
+    found = VECTORS.admit(frame)
+    at_once = time.process_time() - begin
+    assert found.array.dtype == dtype and (found.array == plain).all()
+    assert found.array.flags.c_contiguous and not np.shares_memory(found.array, plain)
+    begin = time.process_time()
+    for j in range(3000):
+        frame.iloc[:, j].to_numpy()
+    assert at_once < (time.process_time() - begin) / 3

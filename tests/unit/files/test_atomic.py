@@ -118,7 +118,8 @@ def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
     """Whoever may write into /dev would otherwise have a file in the place of /dev/null."""
     os.mkfifo(tmp_path / "pipe")
     found = []
-    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()))
+    read = lambda: found.append((tmp_path / "pipe").read_bytes())
+    reader = threading.Thread(target=read, daemon=True)
     reader.start()
     with replacing(tmp_path / "pipe") as file:
         file.write(b"1 2 3")

@@ -405,3 +405,12 @@ def test_a_kernel_asks_for_told_gaps_by_name():
     folds = [(np.arange(6, 30), np.arange(6)), (np.arange(6), np.arange(6, 30))]
     y = np.where(np.arange(30) % 2, "odd", "even")
     assert len(cross_val_predict(chain, table, y, cv=folds)) == 30
+
+
+def test_standardized_numbers_stay_together():
+    table = pd.DataFrame(rng.normal(size=(8, 50)), columns=[f"x{j}" for j in range(50)])
+    table.iloc[2, 7] = np.nan
+    found = Standardize().fit_transform(table.assign(word="a"))
+    assert list(found.columns) == [*table.columns, "word", "x7 is missing"]
+    first, last = found["x0"].to_numpy(), found["x49"].to_numpy()
+    assert first.base is not None and first.base is last.base  # parts of one array

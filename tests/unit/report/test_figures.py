@@ -11,7 +11,7 @@ import pytest
 
 from mercer.report import metrics, predictions
 from mercer.report.figures import as_csv, as_json
-from mercer.studies.study import Rest
+from mercer.studies.outcome import Rest
 from tests.unit.report.examples import example
 
 REQUIRED = {

@@ -11,7 +11,7 @@ import pytest
 import mercer
 from mercer.report import html
 from mercer.report.exhibits import Viewer
-from mercer.studies.study import Rest
+from mercer.studies.outcome import Rest
 from tests.unit.report.examples import CHINESE, MAKERS, SCRIPT, example
 from tests.unit.report.reading import Page, page_of
 

@@ -123,3 +123,14 @@ def test_without_pyarrow_the_extra_is_named(table, tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(DomainError, match=r"pip install 'mercer\[tables\]'"):
         read(path)
+
+
+def test_spans_of_time_are_days(tmp_path):
+    import pyarrow.parquet as parquet
+
+    spans = [None if days is None else datetime.timedelta(days=days) for days in (0.5, None, 2, 3)]
+    table = pa.table({"span": pa.array(spans), "kind": ["a", "b", "a", "b"]})
+    parquet.write_table(table, tmp_path / "table.parquet")
+    sheet = read(tmp_path / "table.parquet", "kind")
+    assert sheet.columns[0].kind == "numeric"
+    assert sheet.X["span"].tolist() == pytest.approx([0.5, np.nan, 2.0, 3.0], nan_ok=True)

@@ -46,6 +46,10 @@ def test_a_folder_is_of_graphs(tmp_path):
         (b"\xd0\xcf\x11\xe0rest", "old Excel"),
         (b"\x93NUMPY", "array of NumPy"),
         (b"%PDF-1.7", "PDF"),
+        (b"\x89PNG\r\n\x1a\n", "a picture"),
+        (b'[{"a": 1, "b": 2}]', "JSON"),
+        (b'{"a": [1, 2]}', "JSON"),
+        (bytes(range(256)) * 4, "not a text file"),
         (b"SQLite format 3\0", "SQLite"),
     ],
 )

@@ -1,11 +1,12 @@
 """Choosing kernel and parameters of one kind of machine."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mercer import KernelRidge, KernelRidgeClassifier
 from mercer.errors import SelectionError
-from mercer.kernels import Gaussian, Linear, Spectrum
+from mercer.kernels import Categorical, Gaussian, Linear, Spectrum
 from mercer.selection import GridSearchCV
 from mercer.studies.choice import Task, _at_end, _next, choose
 from mercer.studies.families import CLASSIFIERS, REGRESSORS
@@ -68,9 +69,10 @@ def test_margins_are_in_units_of_the_target():
     thousand = Task(task.X, 1000 * task.y, task.splits)
     proposals = [Proposal(Gaussian("median"), (0.25,))]
     small, large = choose(SVR, proposals, task), choose(SVR, proposals, thousand)
-    assert small.value == large.value
+    assert large.value == pytest.approx(1000 * small.value, rel=1e-3)
+    assert large.surface.values == pytest.approx(1000 * np.array(small.surface.values), rel=1e-3)
     assert large.error == pytest.approx(1000 * small.error, rel=1e-2)
-    assert large.machine(thousand.y).C == pytest.approx(1000 * small.machine(task.y).C)
+    assert large.machine().C == pytest.approx(1000 * small.machine().C, rel=1e-3)
 
 
 def test_what_cannot_be_fitted_says_why():
@@ -102,6 +104,16 @@ def test_classes_are_predicted_by_the_chosen_machine():
     task = wave()
     y = np.where(task.y > 0, "up", "down").astype(object)
     found = choose(VOTES, [Proposal(Gaussian("median"), (0.5, 1.0))], Task(task.X, y, task.splits))
-    machine = found.machine(y)
+    machine = found.machine()
     assert isinstance(machine, KernelRidgeClassifier)
     assert machine.penalty == found.value and machine.kernel == found.kernel
+
+
+def test_what_went_wrong_with_all_candidates_is_said():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"kind": rng.choice(["a", "b"], 30).astype(object)})
+    X.loc[4, "kind"] = None
+    y = np.array(["u", "v"] * 15, dtype=object)
+    task = Task(X, y, splits(y, 3, rng))
+    with pytest.raises(SelectionError, match="nothing in column 'kind'"):
+        choose(VOTES, [Proposal(Categorical().on("kind"))], task)

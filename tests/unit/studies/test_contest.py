@@ -1,10 +1,12 @@
 """Which machines are tried, and who wins."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from mercer.errors import SelectionError
+from mercer.errors import DomainError, SelectionError
 from mercer.kernels import Spectrum
+from mercer.sources import Column
 from mercer.studies.contest import Procedure, contest
 from mercer.studies.families import families
 from mercer.studies.folds import splits
@@ -93,3 +95,21 @@ def test_many_rows_choose_by_a_sample_but_are_all_learned_from():
     assert len(arena.task.y) == 50 and len(arena.y) == 100
     arena.admit(TRIED[3])
     assert len(arena.fitted(0).predict(arena.new)) == 20
+
+
+def test_a_column_without_entries_in_a_fold_is_left_out_there():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"full": rng.normal(size=30), "rare": np.nan, "word": None}, dtype=object)
+    X = X.astype({"full": float, "rare": float})
+    X.loc[3, "rare"], X.loc[4, "word"] = 1.0, "here"
+    y = np.array(["a", "b"] * 15, dtype=object)
+    kinds = (Column("word", "categorical", ""),)
+    procedure = Procedure(kinds, True, None, 3, 1000, 0)
+    everything = np.arange(30)
+    some = procedure.arena(X, y, np.setdiff1d(everything, [3, 4]), np.array([3, 4]))
+    assert list(some.X.columns) == list(some.new.columns) == ["full"]
+    whole = procedure.arena(X, y, everything, everything[:0])
+    assert {"full", "rare", "word"} <= set(whole.X.columns)
+    contest([some, whole], TRIED, 1e9, ignore)
+    with pytest.raises(DomainError, match="too few entries in 'rare'"):
+        procedure.arena(X[["rare"]], y, np.setdiff1d(everything, [3]), np.array([3]))

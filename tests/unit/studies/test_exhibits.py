@@ -14,7 +14,7 @@ from mercer.kernels import Categorical, Gaussian, Linear, Spectrum
 from mercer.machines import Calibrated, Standardize
 from mercer.studies import exhibits as module
 from mercer.studies.exhibits import exhibits
-from mercer.studies.study import HeldOut
+from mercer.studies.outcome import HeldOut
 
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data.iloc[:, :2], IRIS.target_names[IRIS.target].astype(str).astype(object)

@@ -13,8 +13,8 @@ def test_every_classifier_gives_probabilities(family):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.array(["a", "b"] * 20, dtype=object)
     value = family.values[0] if family.values else None
-    plain = family.machine(Gaussian(1.0), value, y)
-    machine = family.with_probabilities(family.machine(Gaussian(1.0), value, y), 40, 0)
+    plain = family.machine(Gaussian(1.0), value)
+    machine = family.with_probabilities(family.machine(Gaussian(1.0), value), 40, 0)
     P = machine.fit(X, y).predict_proba(X)
     assert np.allclose(P.sum(axis=1), 1)
     assert (machine.predict(X) == plain.fit(X, y).predict(X)).all()
@@ -25,7 +25,8 @@ def test_every_classifier_gives_probabilities(family):
 def test_every_regressor_can_be_fitted(family):
     X = np.linspace(0, 3, 20)[:, None]
     y = np.sin(X[:, 0])
-    machine = family.machine(Gaussian(1.0), family.values[0] if family.values else None, y)
+    family = family.for_targets(y)
+    machine = family.machine(Gaussian(1.0), family.values[0] if family.values else None)
     assert np.isfinite(machine.fit(X, y).predict(X)).all()
 
 
@@ -53,3 +54,17 @@ def test_unknown_machines():
     with pytest.raises(ValidityError, match="does not regress"):
         families("regress", "prototype", 0)
     assert set(family_names()) == set(family_names("classify")) | set(family_names("regress"))
+
+
+def test_a_regressor_does_not_depend_on_the_unit_of_the_target():
+    X = np.linspace(0, 3, 40)[:, None]
+    y = np.sin(2 * X[:, 0])
+    for family in REGRESSORS:
+        found = []
+        for unit in (1.0, 1e-5, 1e6):
+            here = family.for_targets(unit * y)
+            value = here.values[1] if here.values else None
+            machine = here.machine(Gaussian(1.0), value).fit(X, unit * y)
+            found.append(machine.predict(X) / unit)
+        for other in found[1:]:
+            assert other == pytest.approx(found[0], abs=0.01), family.name

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.studies.folds import RARE, deal, portion, rare, splits
+from mercer.studies.folds import PAIR, RARE, deal, portion, rare, splits
 
 
 @given(st.lists(st.integers(0, 4), min_size=12, max_size=60), st.integers(2, 6), st.integers(0, 9))
@@ -62,3 +62,10 @@ def test_a_portion_keeps_the_shares_of_classes(count):
 def test_a_portion_of_numbers_has_the_size_that_was_asked_for():
     some = portion(np.arange(50.0), 20, np.random.default_rng(1))
     assert len(some) == 20 and (np.diff(some) > 0).all()
+
+
+def test_inner_folds_learn_from_classes_of_two():
+    y = np.array(["a"] * 12 + ["b", "b", "c"], dtype=object)
+    for train, test in splits(y, 3, np.random.default_rng(0), PAIR):
+        assert set(y[train]) == {"a", "b"}
+        assert not set(train) & set(test)

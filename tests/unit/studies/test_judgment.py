@@ -52,3 +52,23 @@ def test_the_most_frequent_of_balanced_classes_is_wrong_about_half():
     y = np.array(["cat", "dog"] * 15, dtype=object)
     parts = splits(y, 10, np.random.default_rng(0))
     assert baseline(y, parts) == 0.5
+
+
+def test_folds_that_agree_do_not_make_an_error_certain():
+    truths = [np.array(["a", "b"], dtype=object)] * 20
+    answers = [np.array(["a", "a"], dtype=object)] * 20
+    error, error_se = pooled(truths, answers)
+    assert error == 0.5 and error_se == pytest.approx(np.sqrt(0.25 / 39))
+    numbers = [np.array([1.0, -2.0])] * 20
+    error, error_se = pooled(numbers, [np.zeros(2)] * 20)
+    squares = np.tile([1.0, 4.0], 20)
+    spread = squares.std(ddof=1) / np.sqrt(40)
+    assert error == pytest.approx(np.sqrt(2.5)) and error_se == pytest.approx(spread / 2 / error)
+
+
+@pytest.mark.parametrize("unit", [1e-180, 1e180])
+def test_squares_of_tiny_and_huge_numbers_are_not_lost(unit):
+    rng = np.random.default_rng(0)
+    truths, answers = rng.normal(size=(2, 5, 8))
+    plain = np.array(pooled(truths, answers))
+    assert np.array(pooled(unit * truths, unit * answers)) / unit == pytest.approx(plain)

@@ -58,3 +58,12 @@ def test_every_step_is_counted():
 )
 def test_what_the_last_doubling_says(errors, spreads, words):
     assert words in _verdict(np.array([50, 100]), np.array(errors), np.array(spreads))
+
+
+def test_all_rows_are_not_learned_from_again():
+    some = arenas(120)
+    name = some[0].winner.family.name
+    for arena in some:
+        arena.predictions[name] = arena.truth
+    curve = learning_curve(some, 0)
+    assert curve.errors[-1] == 0.0 and curve.errors[0] > 0.0

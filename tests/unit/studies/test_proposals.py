@@ -97,3 +97,23 @@ def test_a_kernel_is_placed_on_the_columns_that_it_means():
     assert placed(named, TABLE, some) == named
     with pytest.raises(DomainError, match=r"\.on\('height'\)"):
         placed(Spectrum(2), TABLE, some)
+
+
+@pytest.mark.parametrize("name", ["kind", "note", "dna", "smiles"])
+def test_rows_that_come_later_may_have_gaps(name):
+    X = TABLE[[name]]
+    new = X.copy()
+    new.loc[[1, 3], name] = None
+    for proposal in propose(X, columns(name)):
+        kernel = proposal.resolved(X)
+        assert np.isfinite(kernel(new, X)).all()
+        assert np.allclose(kernel(new, X)[[0, 2, 4]], kernel(X)[[0, 2, 4]])
+
+
+def test_a_column_that_is_set_aside_may_be_called_as_gaps_are():
+    told = pd.DataFrame(
+        {"height": [0.5, 1.0], "height is missing": [0.0, 1.0], "kind": ["a", "b"]}
+    )
+    aside = Column("height is missing", "constant", "")
+    found = propose(told, [*columns("height", "kind"), aside])
+    assert "Linear().on('height', 'height is missing')" in repr(found[0].kernel)

@@ -170,8 +170,8 @@ class Study:
     classes : ndarray or None
     error, error_se : float
         Share of wrong labels, or root mean squared error, of all held-out rows, and its standard
-        error: from the spread of the outer folds, or of the rows if that is larger. Everything that was chosen, the kind of machine
-        included, was chosen without the rows that judge it.
+        error: from the spread of the outer folds, or of the rows if that is larger. Everything
+        that was chosen, the kind of machine included, was chosen without the rows that judge it.
     baseline_error : float
         The same for an answer that looks at nothing: the most frequent class, or the mean.
     kernel : str

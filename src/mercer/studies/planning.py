@@ -25,9 +25,9 @@ from mercer.studies.findings import findings
 from mercer.studies.folds import RARE, rare, splits
 from mercer.studies.judgment import baseline, pooled
 from mercer.studies.learning import SHARES, learning_curve
+from mercer.studies.outcome import Attempt, HeldOut, Study
 from mercer.studies.proposals import placed
 from mercer.studies.rest import predict_rest
-from mercer.studies.study import Attempt, HeldOut, Study
 
 __all__ = ["Design", "design", "study"]
 
@@ -285,23 +285,13 @@ class Design:
             fitted = time.monotonic()
             curve = learning_curve(arenas, seed, step)
         error, error_se = _judged(y, arenas, held_out)
-        plain = baseline(y, outer)
         model = everything.model(machine)
         typical, confused = exhibits(model, self.sheet.X, y, held_out, seed)
         rest = predict_rest(model, self.sheet, show)
         winner = everything.winner
-        told = findings(
-            self.sheet,
-            self.task,
-            held_out.fold,
-            held_out.prediction,
-            error,
-            error_se,
-            plain,
-            winner.borders,
-        )
+        judged = (held_out.fold, held_out.prediction, error, error_se, baseline(y, outer))
+        told = findings(self.sheet, self.task, *judged, winner.borders)
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
-        end = time.monotonic()
         return Study(
             task=self.task,
             sheet=self.sheet,
@@ -309,8 +299,8 @@ class Design:
             classes=None if self.task == "regress" else machine.classes_,
             error=error,
             error_se=error_se,
-            baseline_error=plain,
-            kernel=repr(winner.kernel),
+            baseline_error=judged[-1],
+            kernel=winner.formula,
             parameters=parameters,
             attempts=tuple(self._attempts(arenas, everything, rounds)),
             surface=winner.surface,
@@ -323,12 +313,7 @@ class Design:
             folds=(self.outer, self.procedure.inner),
             seed=seed,
             budget=self.budget,
-            timings={
-                "trying machines": tried - begin,
-                "fitting": fitted - tried,
-                "learning curve and findings": end - fitted,
-                "total": end - begin,
-            },
+            timings=_timings(begin, tried, fitted, time.monotonic()),
             rest=rest,
         )
 
@@ -356,6 +341,15 @@ class Design:
             found.append(attempt)
         left = [Attempt(family.cls.__name__, note=why) for family, why in self.left_out]
         return [*found, *left]
+
+
+def _timings(begin: float, tried: float, fitted: float, end: float) -> dict[str, float]:
+    return {
+        "trying machines": tried - begin,
+        "fitting": fitted - tried,
+        "learning curve and findings": end - fitted,
+        "total": end - begin,
+    }
 
 
 def _has_numbers(X: Any) -> bool:

@@ -166,6 +166,17 @@ def test_sequences():
     assert found.error < 0.15 and ".on('dna'" in found.kernel
 
 
+def test_the_formula_of_a_text_kernel_is_without_its_vocabulary():
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{k}" for k in range(200)])
+    notes = [" ".join(rng.choice(words, 30)) for _ in range(40)]
+    table = pd.DataFrame({"note": notes, "kind": ["a", "b"] * 20})
+    found = study(table, "kind", machine="prototype", types={"note": "text"})
+    assert "word1" not in found.kernel and "idf='corpus'" in found.kernel
+    assert all("word1" not in row for row in found.surface.rows)
+    assert mercer.kernels.parse(found.kernel)
+
+
 def test_rare_classes_count_as_wrong():
     table = flowers()[:110]  # ten virginica
     table = pd.concat([table, flowers()[140:142].assign(target="rosa")], ignore_index=True)
@@ -232,3 +243,42 @@ def test_something_that_is_no_table():
 def test_a_target_must_be_named():
     with pytest.raises(DomainError, match="sepal length"):
         study(flowers())
+
+
+@pytest.mark.parametrize("labels", ["aaabbb", "aaaabbb", "aaabbbccc"])
+def test_very_few_rows_of_each_class(labels):
+    X = np.random.default_rng(0).normal(size=len(labels)) + np.array([ord(c) for c in labels])
+    found = study(pd.DataFrame({"x": X, "kind": list(labels)}), "kind", machine="ridge")
+    assert 0 <= found.error <= 1 and set(found.classes) == set(labels)
+
+
+def test_a_class_of_three_among_many():
+    X = np.random.default_rng(0).normal(size=60)
+    table = pd.DataFrame({"x": X, "kind": ["a"] * 57 + ["b"] * 3})
+    assert study(table, "kind", machine="prototype").error < 1
+
+
+@pytest.mark.parametrize("kind", ["categorical", "text", "sequence"])
+def test_one_gap_among_the_words(kind):
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(30)]
+    words = words if kind == "sequence" else [f"{w[:2]} {w[2:4]}" for w in words]
+    table = pd.DataFrame({"w": words, "x": rng.normal(size=30), "kind": ["a", "b"] * 15})
+    table.loc[4, "w"] = None
+    found = study(table, "kind", machine="prototype", types={"w": kind})
+    assert np.isfinite(found.error)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
+def test_numbers_whose_squares_are_none_are_refused(unit):
+    y = unit * np.random.default_rng(0).normal(size=30)
+    with pytest.raises(DomainError, match="write them in another unit"):
+        design(pd.DataFrame({"x": np.arange(30.0) ** 2, "y": y}), "y")
+
+
+def test_parameters_are_those_of_the_machine():
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    table = pd.DataFrame({"a": x[:, 0], "y": 1e4 * (x[:, 0] + 0.1 * x[:, 1])})
+    found = study(table, "y", machine="svm")
+    assert found.parameters == {"C": found.machine[-1].C}
+    assert found.parameters["C"] in found.surface.values
