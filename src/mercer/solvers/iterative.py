@@ -79,7 +79,7 @@ class Iterative(Solver):
     """
 
     rank: int = 1000
-    tol: float = 1e-10
+    tol: float = 1e-9
     steps: int = 1000
     direct: Solver | None = None
     seed: int = 0
