@@ -2,8 +2,8 @@
 
 The peer, scikit-learn's `KernelRidge`, stores the Gram matrix and factors it. Where it was last
 measured (scikit-learn 1.9.1, SciPy 1.17.1) it crashed from 16,000 items on, inside SciPy's solver.
-So it is timed on 14,000 items, and its time is taken to grow with the cube of their number, as that
-of a factor does.
+So it is timed on 14,000 items, and its time is taken to grow with the cube of their number, as
+that of a factor does.
 """
 
 from __future__ import annotations
