@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer.domains import GramRows, Points, require_symmetric, to_numpy
 from mercer.errors import DomainError, ValidityError
-from mercer.gram.product import product
+from mercer.gram.product import product, symmetric_product
 from mercer.kernels import Kernel, named
 from mercer.kernels.tiles import diagonal, fill, spans
 
@@ -144,7 +144,7 @@ class Blocked:
         return len(self.points)
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
-        return product(self.kernel, self.points, self.points, vectors)
+        return symmetric_product(self.kernel, self.points, vectors)
 
     def diagonal(self) -> np.ndarray:
         return to_numpy(diagonal(self.kernel, self.points)).astype(np.float64)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.domains import Points, to_numpy
+from mercer.domains import Points, Vectors, to_numpy
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, stripe_size, tile
 from mercer.threads import in_threads
 
-__all__ = ["product"]
+__all__ = ["product", "symmetric_product"]
+
+SIDE = 512  # of the square tiles of a symmetric product
+SYMMETRIC_FROM = 8 * SIDE  # items from which halving the similarities pays
+GROUPS = 8  # sums that are kept apart while several threads add to them
 
 
 def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> np.ndarray:
@@ -43,6 +47,44 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
 
     in_threads(stripe, spans(len(A), height), kernel.threads)
     return result
+
+
+def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) -> np.ndarray:
+    """Return K(points, points) @ coefficients, each similarity being computed once.
+
+    A tile above the diagonal serves for its mirror image too. The tiles are divided into groups
+    with sums of their own, which are added up in the end, so that the answer is the same to the
+    last bit whatever the number of threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> k = Linear()
+    >>> symmetric_product(k, k.admit([[1.0], [2.0]]), np.array([1.0, 1.0]))
+    array([3., 6.])
+    """
+    plain = not isinstance(points, Vectors) or points.single or points.is_sparse
+    if len(points) < SYMMETRIC_FROM or plain or not on_numpy(points):
+        return product(kernel, points, points, coefficients)
+    C = np.asarray(coefficients, dtype=np.float64)
+    rows, _ = common_origin(kernel, points, points)
+    places = list(spans(len(points), SIDE))
+    pieces = [(i, rows[i], C[i]) for i in places]
+    sums = np.zeros((GROUPS, len(points), *C.shape[1:]))
+
+    def group(number: int) -> None:
+        total = sums[number]
+        for first in range(number, len(pieces), GROUPS):
+            i, left, ci = pieces[first]
+            for j, right, cj in pieces[first:]:
+                with tile(kernel, left, right, i.start, j.start, i == j) as T:
+                    total[i] += T @ cj
+                    if i != j:
+                        total[j] += T.T @ ci
+
+    in_threads(group, range(GROUPS), kernel.threads)
+    return sums.sum(axis=0)
 
 
 def _add(T: np.ndarray, coefficients: np.ndarray, out: np.ndarray) -> None:

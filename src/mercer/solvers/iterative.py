@@ -199,14 +199,15 @@ def expected_steps(left: float, penalty: float) -> float:
 def worthwhile(order: int) -> float:
     """Return how many steps take as long as a factor of a stored matrix.
 
-    A step reads n² similarities of about 1.6 ns, a factor takes n³/3 operations of 0.02 ns.
+    A step takes about n²·1 ns, half of the similarities being mirror images, and a factor n³/3
+    operations of 0.02 ns.
 
     Examples
     --------
-    >>> round(worthwhile(24_000))
+    >>> round(worthwhile(15_000))
     100
     """
-    return order / 240
+    return order / 150
 
 
 def _teller(step: Callable[..., None], total: int) -> Callable[[float], None]:
