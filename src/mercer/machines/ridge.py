@@ -16,6 +16,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from mercer.domains import (
     Points,
+    Vectors,
     admit_labels,
     admit_target,
     admit_weights,
@@ -121,6 +122,7 @@ class Ridge(Scorer):
             targets=targets + bool(self.intercept),
             tiles=working_bytes(kernel, points),
             weighted=weighted,
+            cheap=isinstance(points, Vectors) and not points.is_sparse,
         )
         bound = (trace + penalty) / penalty if penalty else np.inf
         return plan_ridge(self.follow or Plan(), size, bound, repair, self.steps_suffice)

@@ -52,6 +52,8 @@ class Size:
         Bytes that evaluating the kernel takes.
     weighted : bool
         Whether items have weights, for which features are copied.
+    cheap : bool
+        Whether a similarity takes a nanosecond or two, so that it may be computed at each step.
     """
 
     items: int
@@ -60,6 +62,7 @@ class Size:
     targets: int = 1
     tiles: int = 0
     weighted: bool = False
+    cheap: bool = True
 
 
 @dataclass(frozen=True)
@@ -240,7 +243,8 @@ def _solver(
     if possible and smaller and memory is not None and dense > memory:
         reasons.append("iterative, because the Gram matrix would not fit")
         return "iterative"
-    if possible and size.items >= ITERATIVE_FROM and bound <= MIXED_CONDITION:
+    many = size.items >= ITERATIVE_FROM and size.cheap
+    if possible and many and bound <= MIXED_CONDITION:
         reasons.append(
             f"iterative, because for {size.items} items a few dozen products with the Gram matrix "
             "are faster than a factor; if the preconditioner foresees more, the factor is taken"

@@ -114,21 +114,21 @@ class Iterative(Solver):
 
     def _descend(self, state: Sketched, R: np.ndarray, penalty: float, inverse: Map) -> Columns:
         """Take steps until the true residual is small, beginning anew where rounding hid it."""
-        X, rest, history = np.zeros_like(R), R.copy(), [1.0]
+        X, D, rest, history = np.zeros_like(R), np.zeros_like(R), R.copy(), [1.0]
         total = round(DIGITS * -math.log10(self.tol))
         with progress("conjugate gradients", total) as step:
             tell = _teller(step, total)
             try:
                 for _ in range(ROUNDS):
-                    X += self._round(state, rest, R, penalty, inverse, history, tell)
+                    self._round(state, D, rest, R, penalty, inverse, history, tell)
+                    X, D = X + D, np.zeros_like(R)
                     before, rest = relative(rest, R), R - state.multiply(X) - penalty * X
                     left = relative(rest, R)
                     if left <= self.tol or left > before / 2 or len(history) > self.steps:
                         break
-            except Interrupted as stop:
-                X += stop.X
+            except KeyboardInterrupt:  # what was found so far is kept
                 message = f"interrupted at a relative residual of about {history[-1]:.1e}"
-                return Columns(X, "stalled", message, tuple(history))
+                return Columns(X + D, "stalled", message, tuple(history))
         # The last digits may be beyond what rounding allows; the certificate says so.
         if left <= max(self.tol, ROUNDED):
             return Columns(X, history=tuple(history))
@@ -141,45 +141,34 @@ class Iterative(Solver):
     def _round(
         self,
         state: Sketched,
+        D: np.ndarray,
         rest: np.ndarray,
         R: np.ndarray,
         penalty: float,
         inverse: Map,
         history: list[float],
         tell: Callable[[float], None],
-    ) -> np.ndarray:
-        """Return a correction for what is left of all right-hand sides, one product each step."""
-        X, rest = np.zeros_like(rest), rest.copy()
+    ) -> None:
+        """Add to D what solves for the rest of all right-hand sides; a step takes one product."""
+        rest = rest.copy()
         lengths = np.linalg.norm(R, axis=0)
         live = np.flatnonzero(np.linalg.norm(rest, axis=0) > self.tol * lengths)
         Z = inverse(rest[:, live])
         P, sizes = Z.copy(), np.einsum("ij,ij->j", rest[:, live], Z)
-        try:
-            while len(live) and len(history) <= self.steps:
-                MP = state.multiply(P) + penalty * P
-                t = sizes / np.einsum("ij,ij->j", P, MP)
-                X[:, live] += t * P
-                rest[:, live] -= t * MP
-                left = np.linalg.norm(rest[:, live], axis=0) / lengths[live]
-                history.append(float(left.max()))
-                tell(history[-1])
-                going = (left > self.tol) & (sizes > 0)
-                live, P, sizes = live[going], P[:, going], sizes[going]
-                Z = inverse(rest[:, live])
-                new = np.einsum("ij,ij->j", rest[:, live], Z)
-                P = Z + (new / sizes) * P
-                sizes = new
-        except KeyboardInterrupt as error:
-            raise Interrupted(X) from error
-        return X
-
-
-class Interrupted(Exception):
-    """Somebody has lost patience; what was found so far is kept."""
-
-    def __init__(self, X: np.ndarray) -> None:
-        super().__init__("interrupted")
-        self.X = X
+        while len(live) and len(history) <= self.steps:
+            MP = state.multiply(P) + penalty * P
+            t = sizes / np.einsum("ij,ij->j", P, MP)
+            D[:, live] += t * P
+            rest[:, live] -= t * MP
+            left = np.linalg.norm(rest[:, live], axis=0) / lengths[live]
+            history.append(float(left.max()))
+            tell(history[-1])
+            going = (left > self.tol) & (sizes > 0)
+            live, P, sizes = live[going], P[:, going], sizes[going]
+            Z = inverse(rest[:, live])
+            new = np.einsum("ij,ij->j", rest[:, live], Z)
+            P = Z + (new / sizes) * P
+            sizes = new
 
 
 def expected_steps(left: float, penalty: float) -> float:

@@ -188,7 +188,7 @@ class Solver:
             alpha = alpha[:, :-1] - alpha[:, -1:] * b
             W = None if W is None else W[:, :-1] - W[:, -1:] * b
         certificate, status, message = np.inf, found.status, found.message
-        if status == "solved":
+        if status != "singular":
             certificate = self.certify(state, Y * s[:, None], b * s[:, None], alpha, W, penalty)
         if status == "solved" and not certificate <= TRUSTED:
             status = "stalled"

@@ -10,7 +10,16 @@ from scipy import sparse
 from mercer import GaussianProcess, KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import operator
-from mercer.kernels import Categorical, Gaussian, Linear, Polynomial, Sigmoid, tiles
+from mercer.kernels import (
+    Categorical,
+    Constant,
+    Gaussian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    gaussian_over,
+    tiles,
+)
 from mercer.plans import Size, available, human, plan_ridge
 from mercer.plans import plan as module
 from mercer.plans.plan import MIXED_FROM
@@ -259,6 +268,16 @@ def test_a_matrix_that_does_not_fit_is_never_stored():
     assert np.allclose(small.predict(X[:50]), exact.predict(X[:50]), rtol=1e-7, atol=1e-9)
 
 
+def test_similarities_that_take_long_are_not_computed_at_each_step():
+    words = np.array([f"w{k}" for k in range(12_000)], dtype=object)
+    follow = Plan(memory=10**11)
+    machine = KernelRidge(Gaussian(1.0) * Constant(2.0), follow=follow)
+    assert machine.plan(rows(12_000, 2)).solver == "iterative"
+    assert (
+        KernelRidge(gaussian_over(Categorical()), follow=follow).plan(words).solver == "cholesky"
+    )
+
+
 def test_even_steps_need_some_memory():
     with pytest.raises(PlanError) as refusal:
         ridge(Plan(memory=30_000_000), items=100_000)
@@ -276,6 +295,8 @@ def test_many_items_are_solved_by_steps_unless_that_cannot_be():
     assert ridge(Plan(memory=10**11), items=20_000, bound=1e12).solver == "cholesky"
     with pytest.raises(ValidityError, match="positive penalty"):
         ridge(Plan(solver="iterative"), bound=np.inf)
+    costly = Size(items=20_000, row=40.0, cheap=False)
+    assert plan_ridge(Plan(memory=10**11), costly, 1e3).solver == "cholesky"
     machine = GaussianProcess(Gaussian(1.0), follow=Plan(solver="iterative"))
     with pytest.raises(ValidityError, match="variances"):
         machine.fit(rows(10), np.arange(10.0))

@@ -92,23 +92,27 @@ def test_the_direct_way_is_taken_where_it_is_faster():
     assert expected_steps(400.0, 1e-3) > worthwhile(400)
 
 
-def test_an_interruption_keeps_what_was_found():
+@pytest.mark.parametrize(("patience", "tol"), [(6, 1e-12), (3, 0.3)])
+def test_an_interruption_keeps_what_was_found(patience, tol):
+    """The second comes while the true residual is computed, after two steps."""
+
     class Impatient(Dense):
         products = 0
 
         def __matmul__(self, vectors):
             self.products += 1
-            if self.products == 6:
+            if self.products == patience:
                 raise KeyboardInterrupt
             return super().__matmul__(vectors)
 
     K, y = system(width=0.5)
     gram = Impatient(K)
-    solver = Iterative(20, tol=1e-12)
+    solver = Iterative(20, tol=tol)
     found = solver.solve(solver.prepare(Problem(gram)), y, 0.01)
     assert found.status == "stalled" and "interrupted" in found.message
     rest = y - K @ found.coefficients - 0.01 * found.coefficients
     assert np.linalg.norm(rest) < 0.5 * np.linalg.norm(y)
+    assert found.certificate == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(y), rel=1e-6)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         found.require_solved()
 
