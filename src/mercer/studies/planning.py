@@ -166,7 +166,9 @@ def _sheet(data: Any, target: str | None, types: Any, **how: Any) -> Sheet:
     if sheet.y is None:
         names = ", ".join(repr(column.name) for column in sheet.columns[:12])
         more = ", …" if len(sheet.columns) > 12 else ""
-        raise DomainError(f"say which column is to be predicted (--target / target); there are {names}{more}")
+        raise DomainError(
+            f"say which column is to be predicted (--target / target); there are {names}{more}"
+        )
     if not len(sheet.used):
         raise DomainError(
             "there is no column to learn from: "
