@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         studies,
         testing,
     )
+    from mercer.domains import Stream
     from mercer.explanations import explain
     from mercer.files import load, save
     from mercer.machines import (
@@ -87,6 +88,7 @@ _HOMES = {
     "RBFNetwork": "mercer.machines",
     "RBFNetworkClassifier": "mercer.machines",
     "Standardize": "mercer.machines",
+    "Stream": "mercer.domains",
     "Plan": "mercer.plans",
     "explain": "mercer.explanations",
     "load": "mercer.files",
@@ -117,6 +119,7 @@ __all__ = [
     "RBFNetwork",
     "RBFNetworkClassifier",
     "Standardize",
+    "Stream",
     "cognition",
     "datasets",
     "domains",

@@ -2,6 +2,7 @@
 
 from mercer.domains.bags import ELEMENTS, BagDomain, Bags
 from mercer.domains.categories import CATEGORIES, Categories, CategoryDomain
+from mercer.domains.chunks import Chunk
 from mercer.domains.columns import ANYTHING, COLUMNS, Anything, Columns
 from mercer.domains.gramrows import GRAM_ROWS, GramRows, require_symmetric
 from mercer.domains.graph_forms import as_graph
@@ -13,7 +14,9 @@ from mercer.domains.objects import Objects, things
 from mercer.domains.points import Domain, Points, join
 from mercer.domains.series import SERIES, Series, SeriesDomain
 from mercer.domains.sets import SETS, SetDomain, Sets
+from mercer.domains.streams import InMemory, Rows, Stream, Streamed, is_stream
 from mercer.domains.strings import STRINGS, StringDomain, Strings
+from mercer.domains.surveys import Survey
 from mercer.domains.tables import MISSING, Table, is_frame
 from mercer.domains.targets import (
     admit_labels,
@@ -46,12 +49,14 @@ __all__ = [
     "Bags",
     "Categories",
     "CategoryDomain",
+    "Chunk",
     "Columns",
     "Domain",
     "GramRows",
     "Graph",
     "GraphDomain",
     "Graphs",
+    "InMemory",
     "Kind",
     "Labels",
     "MoleculeDomain",
@@ -59,12 +64,16 @@ __all__ = [
     "Net",
     "Objects",
     "Points",
+    "Rows",
     "Series",
     "SeriesDomain",
     "SetDomain",
     "Sets",
+    "Stream",
+    "Streamed",
     "StringDomain",
     "Strings",
+    "Survey",
     "Table",
     "TreeDomain",
     "Trees",
@@ -76,6 +85,7 @@ __all__ = [
     "admit_weights",
     "as_graph",
     "is_frame",
+    "is_stream",
     "join",
     "real_numbers",
     "require_symmetric",

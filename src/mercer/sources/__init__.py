@@ -3,5 +3,16 @@
 from mercer.sources.reading import read, read_frame
 from mercer.sources.recipes import chunks, recipe
 from mercer.sources.sheet import KINDS, BadRow, Column, Sheet
+from mercer.sources.streams import stream
 
-__all__ = ["KINDS", "BadRow", "Column", "Sheet", "chunks", "read", "read_frame", "recipe"]
+__all__ = [
+    "KINDS",
+    "BadRow",
+    "Column",
+    "Sheet",
+    "chunks",
+    "read",
+    "read_frame",
+    "recipe",
+    "stream",
+]

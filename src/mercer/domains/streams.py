@@ -1,0 +1,385 @@
+"""Streams: rows that come in chunks and are read again at each pass.
+
+What does not fit into memory is learned from in passes. A `Stream` says where the chunks come
+from; its first pass, the survey, checks everything and keeps what fits: the target, the weights
+and a sample of the rows.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from scipy import sparse
+
+from mercer.domains.ahead import reading_ahead
+from mercer.domains.chunks import Chunk, Form, admit_chunk, naming, span
+from mercer.domains.mapped import mapping, read_rows
+from mercer.domains.points import Domain, Points
+from mercer.domains.surveys import Survey, survey_of
+from mercer.domains.tables import is_frame
+from mercer.errors import DomainError
+
+__all__ = ["InMemory", "Rows", "Stream", "Streamed", "is_stream"]
+
+CHUNK = 32_000_000  # bytes of the numbers of a chunk
+THINGS = 10_000  # things in a chunk, where nobody knows their size
+MAPPED = 64_000_000  # bytes from which on a mapped array is read in chunks
+END = object()
+
+
+class Stream:
+    """Rows that come in chunks, as often as they are asked for.
+
+    A fit takes several passes over the rows. Every pass must give the same rows in the same
+    order; what differs is refused where it is noticed.
+
+    Parameters
+    ----------
+    chunks : callable or iterable
+        A function without parameters that returns a new iterator at each call, or something that
+        can be iterated again and again, such as a list. A generator can not. Each chunk is `X`,
+        or a tuple ``(X, y)`` or ``(X, y, weights)``, where `X` is anything that the kernel
+        compares: an array, a sparse matrix, a DataFrame, a list of strings. Chunks may differ in
+        length; one without rows is skipped.
+    name : str
+        What errors call the rows.
+    ahead : bool
+        Whether a thread may prepare the next chunk while this one is used. An iterator that must
+        stay in the thread where it was made, as a connection to SQLite, needs False.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> def chunks():
+    ...     rng = np.random.default_rng(0)  # the same rows at each pass
+    ...     for _ in range(3):
+    ...         X = rng.normal(size=(100, 2))
+    ...         yield X, X[:, 0] > 0
+    >>> survey = Stream(chunks).survey(VECTORS, sample=10)
+    >>> survey.count, survey.target.shape, len(survey.sample)
+    (300, (300,), 10)
+    """
+
+    def __init__(
+        self,
+        chunks: Callable[[], Iterable[Any]] | Iterable[Any],
+        name: str = "X",
+        ahead: bool = True,
+    ) -> None:
+        _require_again(chunks)
+        self.chunks = chunks
+        self.name = name
+        self.ahead = ahead
+
+    @classmethod
+    def rows(
+        cls, array: Any, y: Any = None, weights: Any = None, size: int | None = None
+    ) -> Stream:
+        """Return a stream over the rows of an array, of a `numpy.memmap` above all.
+
+        Parameters
+        ----------
+        array : array, sparse matrix, DataFrame or sequence
+            A mapped array is read from its file and not through the mapping, so that a file that
+            becomes shorter meanwhile is an error, and not the end of the process.
+        y, weights : array, optional
+            They may be mapped too.
+        size : int, optional
+            Rows of a chunk. Without it, a chunk has about 32 MB.
+
+        Examples
+        --------
+        >>> from mercer.domains import VECTORS
+        >>> stream = Stream.rows(np.eye(5), size=2)
+        >>> [chunk.place for chunk in stream.read(VECTORS)]
+        [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+        """
+        return cls(Slices(array, y, weights, size))
+
+    def __repr__(self) -> str:
+        if isinstance(self.chunks, Slices):
+            return f"Stream.rows({self.chunks})"
+        return f"Stream({getattr(self.chunks, '__name__', type(self.chunks).__name__)})"
+
+    def read(
+        self, domain: Domain, survey: Survey | None = None, ahead: bool = False
+    ) -> Generator[Chunk, None, None]:
+        """Read the rows once.
+
+        Parameters
+        ----------
+        domain : Domain
+            Of the kernel; it admits the rows.
+        survey : Survey, optional
+            What the first pass found; this one must not differ.
+        ahead : bool
+            Whether a thread prepares the next chunk while this one is used, where the stream
+            allows it. Two chunks are then in memory.
+
+        Yields
+        ------
+        Chunk
+
+        Raises
+        ------
+        DomainError
+            With the number of the chunk and its rows; rows within a chunk are counted from its
+            first one. What the iterator itself raises comes through with a note.
+
+        Examples
+        --------
+        >>> from mercer.domains import VECTORS
+        >>> chunks = [np.zeros((4, 2)), np.array([[1.0, np.nan]])]
+        >>> list(Stream(chunks).read(VECTORS))
+        Traceback (most recent call last):
+            ...
+        mercer.errors.DomainError: chunk 1, row 4: Input X contains NaN at row 0, column 1; ...
+        """
+        if not ahead or not self.ahead:
+            return self._pass(domain, survey, copy=False)
+        # Whoever fills one array again and again would do so while it is in use. Our own sources
+        # say that they do not.
+        fresh = getattr(self.chunks, "fresh", False)
+        return reading_ahead(self._pass(domain, survey, copy=not fresh))
+
+    def survey(
+        self, domain: Domain, sample: int = 1000, seed: int = 0, ahead: bool = False
+    ) -> Survey:
+        """Read the rows once, check them all, and return what is to be known about them.
+
+        Parameters
+        ----------
+        domain : Domain
+        sample : int
+            The most rows to keep: a random sample, each row with the same chance, the same for
+            every size of the chunks.
+        seed : int
+            Of the sample.
+        ahead : bool
+            As in `read`.
+
+        Examples
+        --------
+        >>> from mercer.domains import STRINGS
+        >>> survey = Stream([["cat", "hat"], ["dog"]]).survey(STRINGS, sample=2)
+        >>> survey.count, survey.largest, survey.places
+        (3, 2, array([1, 2]))
+        """
+        if isinstance(sample, bool) or sample < 1:
+            raise DomainError(f"sample must be a whole number from 1 on, found {sample!r}")
+        with closing(self.read(domain, ahead=ahead)) as chunks:
+            return survey_of(chunks, sample, seed)
+
+    def _pass(
+        self, domain: Domain, survey: Survey | None, copy: bool
+    ) -> Generator[Chunk, None, None]:
+        first = None if survey is None else survey.form
+        number, start = 0, 0
+        with naming(f"chunk 0, {span(0, None)}"):
+            iterator = _started(self.chunks)
+        while True:
+            with naming(f"chunk {number}, {span(start, None)}"):
+                raw = next(iterator, END)
+            if raw is END:
+                break
+            chunk = admit_chunk(raw, domain, number, start, self.name, copy)
+            del raw  # what was admitted is enough
+            if chunk is not None:
+                with naming(chunk.title):
+                    form = Form.of(chunk)
+                    first = first or form
+                    form.require(first, self.name)
+                    if survey is not None:
+                        survey.recognize(chunk)
+                start += len(chunk)
+                yield chunk
+            del chunk
+            number += 1
+        if survey is not None:
+            with naming(f"chunk {number}, {span(start, None)}"):
+                survey.finish(start)
+
+
+class Slices:
+    """An array, row after row: chunks that can be made again and again."""
+
+    fresh = True
+
+    def __init__(self, array: Any, y: Any, weights: Any, size: int | None) -> None:
+        if isinstance(array, Stream):
+            raise DomainError("Stream.rows takes an array, and this is a stream already")
+        self.array, self.y, self.weights = array, y, weights
+        self.count = _length(array)
+        for name, other in (("y", y), ("sample_weight", weights)):
+            if not _is_scalar(other) and _length(other) != self.count:
+                raise DomainError(
+                    f"Found input variables with inconsistent numbers of samples: X has "
+                    f"{self.count}, {name} has {_length(other)}"
+                )
+        if size is not None and (isinstance(size, bool) or size < 1):
+            raise DomainError(f"size must be a whole number from 1 on, found {size!r}")
+        self.size = size or _rows_of_a_chunk(array, self.count)
+
+    def __repr__(self) -> str:
+        return f"{type(self.array).__name__} of {self.count} rows, size={self.size}"
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        for start in range(0, self.count, self.size):
+            stop = min(start + self.size, self.count)
+            # No name holds on to a part, which would stay while the next one is read.
+            yield tuple(_part(whole, start, stop) for whole in (self.array, self.y, self.weights))
+
+
+class Rows:
+    """Rows that are read in passes, a piece at a time.
+
+    Attributes
+    ----------
+    count : int
+        How many there are.
+    """
+
+    count: int
+
+    def pieces(self) -> Iterator[tuple[slice, Points]]:
+        """Yield all rows in their order: where they are, and the points."""
+        raise NotImplementedError
+
+
+class InMemory(Rows):
+    """Rows that are in memory, `size` at a time.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> rows = InMemory(VECTORS.admit(np.eye(3)), size=2)
+    >>> [(place.start, place.stop, len(part)) for place, part in rows.pieces()]
+    [(0, 2, 2), (2, 3, 1)]
+    """
+
+    def __init__(self, points: Points, size: int) -> None:
+        self.points = points
+        self.size = size
+        self.count = len(points)
+
+    def pieces(self) -> Iterator[tuple[slice, Points]]:
+        for start in range(0, self.count, self.size):
+            place = slice(start, min(start + self.size, self.count))
+            yield place, self.points[place]
+
+
+class Streamed(Rows):
+    """Rows of a stream that was surveyed: each pass reads it, and must find the same rows.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> stream = Stream.rows(np.eye(3), size=2)
+    >>> rows = Streamed(stream, VECTORS, stream.survey(VECTORS))
+    >>> [(place.start, place.stop, len(part)) for place, part in rows.pieces()]
+    [(0, 2, 2), (2, 3, 1)]
+    """
+
+    def __init__(self, stream: Stream, domain: Domain, survey: Survey, ahead: bool = True) -> None:
+        self.stream = stream
+        self.domain = domain
+        self.survey = survey
+        self.ahead = ahead
+        self.count = survey.count
+
+    def pieces(self) -> Iterator[tuple[slice, Points]]:
+        with closing(self.stream.read(self.domain, self.survey, self.ahead)) as chunks:
+            for chunk in chunks:
+                yield chunk.place, chunk.points
+                del chunk
+
+
+def is_stream(X: Any) -> bool:
+    """Tell whether data are read in passes: a `Stream`, or a mapped array of 64 MB or more.
+
+    A mapped array that is smaller is an array like any other.
+
+    Examples
+    --------
+    >>> is_stream(Stream.rows(np.eye(3))), is_stream(np.eye(3))
+    (True, False)
+    """
+    if isinstance(X, Stream):
+        return True
+    return isinstance(X, np.memmap) and mapping(X) is not None and X.nbytes >= MAPPED
+
+
+def _require_again(chunks: Any) -> None:
+    """Refuse what cannot be read twice, and what is one set of rows and not chunks of them."""
+    if isinstance(chunks, Iterator):
+        raise DomainError(
+            f"a stream is read again at each pass, but a {type(chunks).__name__} can be read "
+            "only once; pass the function that makes it: Stream(function), not Stream(function())"
+        )
+    whole = array_api_compat.is_array_api_obj(chunks) or sparse.issparse(chunks)
+    if whole or is_frame(chunks) or isinstance(chunks, Points):
+        raise DomainError(
+            f"Stream takes chunks, and a {type(chunks).__name__} is one set of rows; use "
+            "Stream.rows(array)"
+        )
+    if isinstance(chunks, str | bytes | dict) or not (
+        callable(chunks) or isinstance(chunks, Iterable)
+    ):
+        raise DomainError(
+            "Stream takes a function that returns an iterator over chunks, or a list of them, "
+            f"found {type(chunks).__name__}"
+        )
+
+
+def _started(chunks: Any) -> Iterator[Any]:
+    """Return an iterator over chunks from the first one on."""
+    found = chunks if isinstance(chunks, Iterable) else chunks()
+    try:
+        return iter(found)
+    except TypeError as error:
+        raise DomainError(
+            f"the function of a stream must return an iterator over chunks, but it returned "
+            f"{type(found).__name__}"
+        ) from error
+
+
+def _length(array: Any) -> int:
+    shape = getattr(array, "shape", None)
+    if shape:
+        return int(shape[0])
+    if not hasattr(array, "__len__"):
+        raise DomainError(f"Stream.rows takes rows, found {type(array).__name__}")
+    return len(array)
+
+
+def _is_scalar(value: Any) -> bool:
+    """Tell one value for all rows, or none, from values of the rows."""
+    return value is None or isinstance(value, numbers.Real) or getattr(value, "ndim", 1) == 0
+
+
+def _part(whole: Any, start: int, stop: int) -> Any:
+    """Return some rows of a container."""
+    if _is_scalar(whole):
+        return whole
+    if mapping(whole) is not None:
+        return read_rows(whole, start, stop)
+    if hasattr(whole, "iloc"):
+        return whole.iloc[start:stop]
+    return whole[start:stop]
+
+
+def _rows_of_a_chunk(array: Any, count: int) -> int:
+    """Return how many rows have about the bytes that a chunk should have."""
+    if sparse.issparse(array):
+        row = 12 * array.nnz / max(count, 1)
+    elif getattr(array, "ndim", 0) > 1:
+        size = 4 if getattr(array, "dtype", None) == np.float32 else 8  # what is worked with
+        row = size * float(np.prod(array.shape[1:]))
+    else:
+        return THINGS
+    return max(1, min(int(CHUNK / max(row, 1)), max(count, 1)))

@@ -1,0 +1,279 @@
+"""Files that are larger than the memory, as streams: Parquet, Arrow, and tables of text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.errors import DomainError
+from mercer.sources.arrow import INDEX, _entries, _library
+from mercer.sources.convert import days
+from mercer.sources.formats import detect
+from mercer.sources.names import near
+from mercer.sources.reading import read
+from mercer.sources.recipes import chunks, recipe
+from mercer.sources.texts import beginning, complaining
+
+if TYPE_CHECKING:
+    from mercer.domains import Stream
+
+__all__ = ["stream"]
+
+CHUNK = 32_000_000  # bytes of the numbers of a chunk
+JUDGED = 10_000  # rows of a text from which the kinds of its columns are told
+BUFFER = 2**20  # bytes of a column that are read at once
+PARQUET = (".parquet", ".pq")
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+def stream(
+    path: Paths,
+    target: str | None = None,
+    columns: Sequence[str] | None = None,
+    rows: int | None = None,
+) -> Stream:
+    """Return the rows of files as a stream of DataFrames, of which one at a time is in memory.
+
+    The columns keep their names. Those of Parquet and Arrow are what the files say: numbers, and
+    truth values as 0 and 1, are numbers; dates and times are days since 1970; everything else is
+    a column of objects. Numbers that are missing are NaN. Of tables of text and of LIBSVM a sample
+    is read first, as `read` does it, and decides what each column is.
+
+    Parameters
+    ----------
+    path : path, or several
+        Several files are read one after the other; a folder stands for its Parquet files in the
+        order of their names.
+    target : str, optional
+        The column that is to be learned; it becomes `y` of each chunk.
+    columns : sequence of str, optional
+        Those to learn from; all others than the target without it.
+    rows : int, optional
+        The most rows of a chunk. Without it, a chunk has about 32 MB.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from mercer.domains import VECTORS
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "fruit.csv"
+    ...     _ = file.write_text("weight,height,kind\\n1.5,2,pear\\n1.2,3,pear\\n2,2,plum\\n")
+    ...     survey = stream(file, "kind").survey(VECTORS)
+    >>> survey.count, survey.width, survey.target.tolist()
+    (3, 2, ['pear', 'pear', 'plum'])
+    """
+    from mercer.domains import Stream
+
+    if rows is not None and (isinstance(rows, bool) or rows < 1):
+        raise DomainError(f"rows must be a whole number from 1 on, found {rows!r}")
+    if isinstance(columns, str):
+        raise DomainError(f"columns must be a list of names, found {columns!r}")
+    paths = _paths(path)
+    if all(detect(file) in ("parquet", "arrow") for file in paths):
+        return Stream(Batches(paths, target, columns, rows))
+    if len(paths) > 1:
+        raise DomainError("several files are read only if they are Parquet or Arrow")
+    return Stream(Texts(paths[0], target, columns, rows))
+
+
+class Batches:
+    """Files of Parquet or Arrow, batch after batch, from the first one on at each pass."""
+
+    fresh = True  # no chunk shares memory with another
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        target: str | None,
+        columns: Sequence[str] | None,
+        rows: int | None,
+    ) -> None:
+        self.paths, self.target = paths, target
+        with self._opened(paths[0]) as file:
+            names = file.names
+        if columns is None:
+            columns = [n for n in names if n != target and not n.startswith(INDEX)]
+        self.columns = list(columns)
+        if target in self.columns:
+            raise DomainError(f"the target {target!r} is among the columns to learn from")
+        if not self.columns:
+            raise DomainError(f"{paths[0]} has no column to learn from")
+        self.wanted = [*self.columns, *([] if target is None else [target])]
+        _require(self.wanted, names, paths[0])
+        self.rows = rows or max(1, CHUNK // (8 * len(self.columns)))
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        for path in self.paths:
+            with self._opened(path) as file:
+                _require(self.wanted, file.names, path)
+                for batch in file.batches(self.wanted, self.rows):
+                    for first in range(0, batch.num_rows, self.rows):
+                        yield self._chunk(batch.slice(first, self.rows))
+
+    @property
+    def arrow(self) -> Any:
+        return _library(self.paths[0])
+
+    def _chunk(self, batch: Any) -> tuple[Any, Any]:
+        import pandas as pd
+
+        entries = [_values(self.arrow, batch.column(name)) for name in self.columns]
+        if all(part.dtype.kind == "f" for part in entries):  # one array, which nobody copies
+            X = pd.DataFrame(np.column_stack(entries), columns=self.columns, copy=False)
+        else:
+            parts = {
+                name: pd.Series(part, dtype=part.dtype, copy=False)
+                for name, part in zip(self.columns, entries, strict=True)
+            }
+            X = pd.DataFrame(parts, columns=self.columns)
+        y = None if self.target is None else _labels(self.arrow, batch.column(self.target))
+        return X, y
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[ParquetBatches | ArrowBatches]:
+        """Open a file, and turn what pyarrow says about it into one sentence."""
+        kind = ParquetBatches if detect(path) == "parquet" else ArrowBatches
+        try:
+            with complaining(path), kind(path, self.arrow) as file:
+                yield file
+        except self.arrow.ArrowException as error:
+            raise DomainError(f"{path} cannot be read: {error}") from error
+
+
+class ParquetBatches:
+    """A Parquet file, of which only the columns that are wanted are read."""
+
+    def __init__(self, path: Path, arrow: Any) -> None:
+        import pyarrow.parquet as parquet
+
+        # With a buffer, memory grows with the batch and not with what the writer took at a time.
+        self.file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
+        self.names: list[str] = self.file.schema_arrow.names
+
+    def __enter__(self) -> ParquetBatches:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def batches(self, wanted: Sequence[str], rows: int) -> Iterator[Any]:
+        yield from self.file.iter_batches(batch_size=rows, columns=list(wanted))
+
+
+class ArrowBatches:
+    """An Arrow (Feather) file or stream, whose batches are as they were written.
+
+    It is not mapped into memory: a mapped file that becomes shorter ends the process.
+    """
+
+    def __init__(self, path: Path, arrow: Any) -> None:
+        first = beginning(path, 8)
+        if first.startswith(b"FEA1"):
+            raise DomainError(
+                f"{path} is a file of the first Feather, which is read only as a whole; write it "
+                "as Parquet"
+            )
+        self.file = arrow.OSFile(str(path))
+        try:
+            kind = arrow.ipc.open_file if first.startswith(b"ARROW1") else arrow.ipc.open_stream
+            self.reader = kind(self.file)
+        except BaseException:
+            self.file.close()
+            raise
+        self.names: list[str] = self.reader.schema.names
+
+    def __enter__(self) -> ArrowBatches:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def batches(self, wanted: Sequence[str], rows: int) -> Iterator[Any]:
+        if hasattr(self.reader, "num_record_batches"):
+            for number in range(self.reader.num_record_batches):
+                yield self.reader.get_batch(number).select(list(wanted))
+        else:
+            for batch in self.reader:
+                yield batch.select(list(wanted))
+
+
+class Texts:
+    """A table that is read as the sample of it was, piece after piece."""
+
+    fresh = True
+
+    def __init__(
+        self, path: Path, target: str | None, columns: Sequence[str] | None, rows: int | None
+    ) -> None:
+        self.path = path
+        sheet = read(path, target, limit=JUDGED)
+        self.recipe = recipe(sheet)
+        if columns is not None:
+            known = {column.name: column for column in sheet.columns}
+            _require(columns, list(known), path)
+            for name in columns:
+                if not known[name].used:
+                    raise DomainError(
+                        f"nothing can be learned from the column {name!r} of {path}, which is "
+                        f"{known[name].kind}: {known[name].why}"
+                    )
+            steps = {step["name"]: step for step in self.recipe["columns"]}
+            self.recipe["columns"] = [steps[name] for name in columns]
+        width = sheet.X.shape[1] if hasattr(sheet.X, "iloc") else 100
+        self.rows = rows or max(1, CHUNK // (8 * max(width, 1)))
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        for sheet in chunks(self.path, self.recipe, self.rows):
+            yield sheet.X, sheet.y
+
+
+def _paths(path: Paths) -> list[Path]:
+    """Return the files that a path, a folder or several paths stand for."""
+    if not isinstance(path, str | os.PathLike):
+        found = [file for one in path for file in _paths(one)]
+        if not found:
+            raise DomainError("there are no files to read")
+        return found
+    one = Path(path)
+    if not one.is_dir():
+        return [one]
+    found = sorted(file for file in one.iterdir() if file.suffix.lower() in PARQUET)
+    if not found:
+        raise DomainError(f"there is no Parquet file in the folder {one}")
+    return found
+
+
+def _require(wanted: Sequence[str], names: Sequence[str], path: Path) -> None:
+    for name in wanted:
+        if name not in names:
+            raise DomainError(f"{path} has no column {name!r}{near(name, names)}")
+        if list(names).count(name) > 1 or list(wanted).count(name) > 1:
+            raise DomainError(f"{path} has two columns called {name!r}; rename one of them")
+
+
+def _values(arrow: Any, array: Any) -> np.ndarray:
+    """Return a column to learn from: floats for numbers and times, objects for the rest."""
+    types = arrow.types
+    if types.is_float32(array.type) or types.is_float64(array.type):
+        return array.to_numpy(zero_copy_only=False)
+    if types.is_boolean(array.type):
+        array = array.cast(arrow.int8())
+    if types.is_integer(array.type):
+        array = array.cast(arrow.float64(), safe=False)
+    entries = _entries(arrow, array)
+    if entries.dtype.kind == "M":
+        return days(entries)
+    return entries.astype(np.float64) if entries.dtype.kind in "iu" else entries
+
+
+def _labels(arrow: Any, array: Any) -> np.ndarray:
+    """Return the target as it is: numbers, truth values, or objects."""
+    if arrow.types.is_boolean(array.type) and not array.null_count:
+        return array.to_numpy(zero_copy_only=False)
+    return _entries(arrow, array)
