@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,19 +85,25 @@ class RandomFeatures:
 
     def __call__(self, A: Any) -> Any:
         points = self.kernel.admit(A)
-        rng = np.random.default_rng(self.seed)
         if isinstance(points, Table):
             points = VECTORS.admit(points)
         if not isinstance(points, Vectors):
             raise DomainError("random features exist for kernels on rows of numbers")
-        frequencies = self.kernel.frequencies(rng, self.count // 2, points.width)
-        if frequencies is None:
-            raise ValidityError(
-                f"{self.kernel!r} is not shift-invariant, or its spectral density is not known"
-            )
+        frequencies = _drawn(self.kernel, self.count // 2, points.width, self.seed)
         height = np.sqrt(self.kernel.evaluate_diagonal(points[:1])[0] * 2 / self.count)
         angles = np.asarray(points.array @ frequencies.T)
         return height * np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+
+
+@lru_cache(maxsize=8)
+def _drawn(kernel: Kernel, count: int, width: int, seed: int) -> np.ndarray:
+    """Return random frequencies, which many pieces of the same data ask for."""
+    found = kernel.frequencies(np.random.default_rng(seed), count, width)
+    if found is None:
+        raise ValidityError(
+            f"{kernel!r} is not shift-invariant, or its spectral density is not known"
+        )
+    return found
 
 
 def beside(left: Any, right: Any) -> Any:

@@ -19,7 +19,7 @@ from mercer.kernels.tiles import fill
 from mercer.solvers.forward import forward_selection
 from mercer.values import whole
 
-__all__ = ["choose", "how_many"]
+__all__ = ["choose", "how_many", "means_of"]
 
 RULES = ("all", "random", "kmeans", "ols")
 
@@ -55,7 +55,7 @@ def choose(
         same_width(points, given)
         return given, None
     if rule == "kmeans":
-        return _means(kernel, points, count, machine.random_state), None
+        return means_of(kernel, points, count, machine.random_state), None
     places = np.arange(len(points))
     if rule == "random":
         rng = check_random_state(machine.random_state)
@@ -68,8 +68,10 @@ def choose(
     return points[places], places
 
 
-def _means(kernel: Kernel, points: Points, count: int, random_state: Any) -> Points:
-    """Return the means of clusters of vectors."""
+def means_of(
+    kernel: Kernel, points: Points, count: int, random_state: Any, quick: bool = False
+) -> Points:
+    """Return the means of clusters of vectors, or quickly of what is nearly that."""
     if not isinstance(points, Vectors):
         raise DomainError(
             'centers="kmeans" takes means, which only vectors have; use "random" or "ols", which '
@@ -78,10 +80,12 @@ def _means(kernel: Kernel, points: Points, count: int, random_state: Any) -> Poi
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotDistinct)
         try:
-            found = KMeans(count, n_init=4, random_state=random_state).fit(_numbers(points))
+            tries, steps = (1, 10) if quick else (4, 300)
+            means = KMeans(count, n_init=tries, max_iter=steps, random_state=random_state)
+            found = means.fit(_numbers(points))
         except NotDistinct as error:
             raise DomainError(
-                f"there are fewer different items than n_centers={count}; use fewer centers"
+                f"there are fewer different items than the {count} centers; use fewer centers"
             ) from error
     return kernel.admit(np.asarray(found.cluster_centers_, dtype=np.float64), "centers")
 

@@ -15,7 +15,7 @@ for leaving items out, holds here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ from mercer.gram import LowRank, features_of
 from mercer.machines.ridge import KernelRidge, Regression
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.plans import Plan
+from mercer.plans.products import requested
 from mercer.rkhs import Function
 from mercer.values import positive, whole
 
@@ -179,7 +180,8 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
 
     def _ridge(self) -> KernelRidge:
         penalty = positive(self, "penalty", self.penalty)
-        return KernelRidge(self.kernel, penalty, intercept=True, follow=self.follow)
+        follow = replace(requested(self.follow), approximate="never")
+        return KernelRidge(self.kernel, penalty, intercept=True, follow=follow)
 
     def _count(self, rank: int, classes: int) -> int:
         count = rank

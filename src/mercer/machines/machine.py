@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,8 +31,15 @@ class Machine(BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms."""
 
     kernel: Any
-    # Whether the kernel's values are all that a fit needs to know of the items.
-    similarities_suffice: ClassVar[bool] = True
+
+    @property
+    def similarities_suffice(self) -> bool:
+        """Whether the kernel's values are all that a fit needs to know of the items.
+
+        Approximations compare items with centers of their own, or with none.
+        """
+        asked = getattr(getattr(self, "follow", None), "approximate", "never")
+        return asked in ("auto", "never")
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__...`` replaces the kernel by a changed copy.
@@ -56,6 +63,12 @@ class Machine(BaseEstimator):
             changes = {key.removeprefix("kernel__"): value for key, value in nested.items()}
             params["kernel"] = named(params.get("kernel", self.kernel)).set_params(**changes)
         return super().set_params(**params)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the call that makes this machine; what it learned approximately is said so."""
+        text = super().__repr__(N_CHAR_MAX)
+        found = getattr(getattr(self, "solution_", None), "approximation", None)
+        return text if found is None else f"{text}  # {found}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ Whichever system is cheaper is solved; both give the same function.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,23 +16,35 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from mercer.domains import (
     Points,
+    Stream,
     Vectors,
     admit_labels,
     admit_target,
     admit_weights,
+    is_stream,
     to_numpy,
     weigh_classes,
 )
-from mercer.errors import ValidityError
-from mercer.gram import assemble
-from mercer.kernels import Kernel
+from mercer.gram import Dense, assemble
+from mercer.kernels import Kernel, named
 from mercer.kernels.tiles import diagonal, working_bytes
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer, Scorer
+from mercer.machines.sketching import Items, Sketching, in_memory, shown, streamed
 from mercer.plans import Plan, Size, plan_ridge
-from mercer.plans.plan import RANK
+from mercer.plans.products import requested
+from mercer.plans.ridge import RANK
+from mercer.plans.sketches import CANDIDATES, plan_stream
 from mercer.rkhs import Function
-from mercer.solvers import Cholesky, Eigen, Iterative, Primal, Problem, Solver
+from mercer.solvers import (
+    Cholesky,
+    Eigen,
+    Iterative,
+    Primal,
+    Problem,
+    SketchedRidge,
+    Solver,
+)
 
 __all__ = ["KernelRidge", "KernelRidgeClassifier", "Regression"]
 
@@ -96,6 +108,9 @@ class Ridge(Scorer):
         kernel = self._resolve(points, weights)
         targets = 1 if target.ndim == 1 else target.shape[1]
         plan = self._plan(kernel, points, targets, weights is not None)
+        if plan.is_approximate:
+            items = in_memory(points)
+            return self._fit_sketch(X, kernel, items, Regression(target, weights), plan)
         problem = Problem(assemble(kernel, points, plan.route), weights, self.intercept)
         solver = solver_for(plan, self.indefinite)
         solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
@@ -108,11 +123,71 @@ class Ridge(Scorer):
         self.intercept_, self.coef_ = solution.intercept, solution.weights
         return self
 
+    def _reads(self, X: Any) -> bool:
+        """Tell whether data are read in passes; a mapped file may also be small enough."""
+        if isinstance(X, Stream):
+            return True
+        size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0)
+        return plan_ridge(requested(self.follow), size, 1.0).is_approximate
+
+    def _fit_stream(self, X: Any, y: Any, sample_weight: Any) -> Regression:
+        """Learn from items that are read in passes; only targets and a sample are kept."""
+        stream = X if isinstance(X, Stream) else Stream.rows(X)
+        domain = named(self.kernel).domain
+        survey = stream.survey(domain, CANDIDATES)
+        y = survey.target if y is None else y
+        weights = survey.weights if sample_weight is None else sample_weight
+        task = self._regression(y, survey.count, weights)
+        kernel = self._resolve(survey.sample)
+        number(self.penalty, "penalty")
+        self._require_valid(kernel, "error")
+        size = Size(
+            items=survey.count,
+            row=survey.bytes,
+            targets=(1 if task.target.ndim == 1 else task.target.shape[1]) + bool(self.intercept),
+            tiles=working_bytes(kernel, survey.sample, products=True),
+            weighted=task.weights is not None,
+            piece=int(survey.largest * survey.bytes),
+        )
+        plan = plan_stream(requested(self.follow), size)
+        items = streamed(stream, domain, survey)
+        self._fit_sketch(shown(survey.sample), kernel, items, task, plan)
+        return task
+
+    def _fit_sketch(
+        self, X: Any, kernel: Kernel, items: Items, task: Regression, plan: Plan
+    ) -> Self:
+        """Learn with the functions of a sketch, and estimate how far that is from exact."""
+        sketching = Sketching.of(kernel, items, plan)
+        intercept, penalty = bool(self.intercept), float(self.penalty)
+        solver = SketchedRidge(plan.direct)
+        sketch: Any = sketching.sketch
+        state = solver.prepare(Problem(sketch, task.weights, intercept))
+        solution = solver.solve(state, task.target, penalty)
+
+        def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
+            weights = None if task.weights is None else task.weights[places]
+            exact = Cholesky("double")
+            share = penalty * len(places) / items.count  # the same penalty for each item
+            some = exact.solve(
+                exact.prepare(Problem(gram, weights, intercept)), task.target[places], share
+            )
+            return some.coefficients, some.intercept
+
+        approximation = sketching.judged(learn, state.white)
+        solution = replace(solution, approximation=approximation).require_solved()
+
+        self._remember(X, items.sample)
+        self.kernel_, self.plan_, self.solution_ = kernel, plan, solution
+        self.function_ = sketching.function(solution.coefficients)
+        self.dual_coef_ = solution.coefficients
+        self.intercept_, self.coef_ = solution.intercept, None
+        return self
+
     def _plan(self, kernel: Kernel, points: Points, targets: int, weighted: bool = False) -> Plan:
         penalty = number(self.penalty, "penalty")
         repair = self._require_valid(kernel, self.indefinite)
-        if not isinstance(self.follow, Plan | None):
-            raise ValidityError(f"follow must be a Plan, found {self.follow!r}")
+        request = requested(self.follow)
         finite = kernel.map_features(points)
         trace = float(np.sum(np.abs(to_numpy(diagonal(kernel, points)), dtype=float)))
         size = Size(
@@ -125,7 +200,7 @@ class Ridge(Scorer):
             cheap=isinstance(points, Vectors) and not points.is_sparse,
         )
         bound = (trace + penalty) / penalty if penalty else np.inf
-        return plan_ridge(self.follow or Plan(), size, bound, repair, self.steps_suffice)
+        return plan_ridge(request, size, bound, repair, self.steps_suffice)
 
 
 def solver_for(plan: Plan, indefinite: str) -> Solver:
@@ -176,8 +251,15 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from items `X` with targets `y`, of shape (n,) or (n, targets)."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from items `X` with targets `y`, of shape (n,) or (n, targets).
+
+        A `Stream`, or a mapped file too large for an exact answer, is read in passes; its chunks
+        may bring the targets.
+        """
+        if is_stream(X) and self._reads(X):
+            self._fit_stream(X, y, sample_weight)
+            return self
         points = self._admit(X)
         task = self._regression(y, len(points), sample_weight)
         return self._fit(X, points, task.target, task.weights)
@@ -230,11 +312,14 @@ class KernelRidgeClassifier(Categorizer, Ridge):
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from items `X` with labels `y`."""
-        points = self._admit(X)
-        task = self._regression(y, len(points), sample_weight)
-        self._fit(X, points, task.target, task.weights)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
+        if is_stream(X) and self._reads(X):
+            task = self._fit_stream(X, y, sample_weight)
+        else:
+            points = self._admit(X)
+            task = self._regression(y, len(points), sample_weight)
+            self._fit(X, points, task.target, task.weights)
         assert task.classes is not None
         self.classes_ = task.classes
         return self

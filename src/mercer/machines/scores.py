@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points
+from mercer.domains import Points, Stream
 from mercer.errors import DomainError
 from mercer.gram import LowRank, Operator, assemble, features_of
 from mercer.kernels import Kernel
 from mercer.machines.machine import Machine
-from mercer.rkhs import Function
 
 __all__ = [
     "Categorizer",
@@ -30,7 +29,7 @@ class Scorer(Machine):
     """A machine with `function_`, `intercept_` and, where there are features, their `coef_`."""
 
     kernel_: Kernel
-    function_: Function
+    function_: Any  # Function, or Featured for random features
     intercept_: Any
     coef_: np.ndarray | None
     _foretold: np.ndarray | None = None  # scores that were found without a fit
@@ -40,6 +39,9 @@ class Scorer(Machine):
         if self._foretold is not None:
             return self._foretold
         check_is_fitted(self)
+        if isinstance(X, Stream):
+            chunks = X.read(self.kernel_.domain)
+            return np.concatenate([self._scores(chunk.points) for chunk in chunks])
         points = self._admit_new(X, self.kernel_)
         if self.coef_ is None:
             return self.function_(points) + self.intercept_

@@ -22,7 +22,7 @@ KEPT = 256_000_000
 ITEMS_A_FEATURE = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MarginPlan(Plan):
     """A plan for a support vector machine.
 

@@ -6,33 +6,27 @@ work that does not fit is refused with the size that would.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import numbers
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from mercer.errors import PlanError, ValidityError, suggestion
-from mercer.memory import available, human
+from mercer.errors import ValidityError, suggestion
+from mercer.memory import human
+from mercer.plans.approximations import Nystrom, Random
+from mercer.plans.costs import spoken
 
-__all__ = ["Plan", "plan_ridge"]
+__all__ = ["Plan", "Size"]
 
-Route = Literal["auto", "dual", "primal"]
+Route = Literal["auto", "dual", "primal", "nystrom", "random"]
 Solver = Literal["auto", "cholesky", "eigen", "iterative"]
 Precision = Literal["auto", "mixed", "double"]
+Device = Literal["auto", "cpu", "cuda"]
 
-# From this size on a single-precision factor with refinement is faster than a double one.
-MIXED_FROM = 1000
-# LAPACK's packed format is addressed with n(n + 1), computed in 32 bits.
-MIXED_UP_TO = 46_000
-# Refinement converges while condition · 6e-8 is well below 1.
-MIXED_CONDITION = 1e8
-# From this size on, products with a matrix that is never stored are usually faster than a factor.
-ITERATIVE_FROM = 10_000
-RANK = 1000  # columns of the preconditioner of such products, at most
-LEAST_RANK = 64
-BLOCK = 128  # columns that are computed at once
 # What a fit needs besides its large arrays: threads, small vectors, Python itself.
 OVERHEAD = 2_000_000
+PATIENCE = 600.0  # seconds that an exact answer may take before it is approximated
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,8 @@ class Size:
         Whether items have weights, for which features are copied.
     cheap : bool
         Whether a similarity takes a nanosecond or two, so that it may be computed at each step.
+    piece : int or None
+        Bytes of the largest chunk, where items are streamed and not kept.
     """
 
     items: int
@@ -63,16 +59,18 @@ class Size:
     tiles: int = 0
     weighted: bool = False
     cheap: bool = True
+    piece: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """How a fit will run. Leave a choice at "auto" and the plan decides it.
 
     Parameters
     ----------
     route : {"auto", "dual", "primal"}
-        Coefficients of the items (with the Gram matrix) or of explicit features.
+        Coefficients of the items (with the Gram matrix) or of explicit features. A decided plan
+        may also have the routes "nystrom" and "random", which are approximate.
     solver : {"auto", "cholesky", "eigen", "iterative"}
         A factor of the matrix, its decomposition, or conjugate gradients on a matrix that is never
         stored; all of them are exact, and their certificate says how exact.
@@ -82,7 +80,14 @@ class Plan:
         Bytes that may be used; by default what the machine has free.
     rank : int, optional
         Columns of the preconditioner of the iterative solver; by default as many as are useful and
-        fit.
+        fit. For approximate routes, the number of their functions.
+    approximate : "auto", "never", Nystrom or Random
+        Whether the answer may be approximate, and how. "auto": where an exact one does not fit or
+        would take longer than `patience`, for machines that say so.
+    patience : float
+        Seconds.
+    device : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" takes a GPU, if there is one, for what is large.
 
     Attributes
     ----------
@@ -92,13 +97,14 @@ class Plan:
         Why each choice was made.
     direct : bool
         Whether the iterative solver may give way to a factor: nobody asked for it, and the matrix
-        fits.
+        fits. For approximate routes, whether the system of their functions is added up.
+    seconds : float or None
+        Predicted time of the fit, of which a factor of three is meant seriously.
 
     Examples
     --------
-    >>> plan = plan_ridge(Plan(memory=10**9), Size(items=1000), bound=1e3)
-    >>> plan.route, plan.solver
-    ('dual', 'cholesky')
+    >>> Plan(memory=10**9, solver="eigen").solver
+    'eigen'
     """
 
     route: Route = "auto"
@@ -109,12 +115,17 @@ class Plan:
     reasons: tuple[str, ...] = ()
     rank: int | None = None
     direct: bool = False
+    approximate: Any = "auto"
+    patience: float = PATIENCE
+    device: Device = "auto"
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         choices = {
-            "route": ("auto", "dual", "primal"),
+            "route": ("auto", "dual", "primal", "nystrom", "random"),
             "solver": ("auto", "cholesky", "eigen", "iterative"),
             "precision": ("auto", "mixed", "double"),
+            "device": ("auto", "cpu", "cuda"),
         }
         for name, allowed in choices.items():
             value = getattr(self, name)
@@ -124,11 +135,27 @@ class Plan:
                 )
         if self.rank is not None and not (isinstance(self.rank, int) and self.rank > 0):
             raise ValidityError(f"rank of a plan must be a positive number, found {self.rank!r}")
+        if not isinstance(self.approximate, Nystrom | Random):
+            known = ("auto", "never")
+            if self.approximate not in known:
+                raise ValidityError(
+                    f"approximate of a plan cannot be {self.approximate!r}; it is Nystrom(...), "
+                    f"Random(...){suggestion(self.approximate, known)}"
+                )
         memory = self.memory
         if memory is not None and not (
             isinstance(memory, numbers.Real) and 0 <= memory < math.inf
         ):
             raise ValidityError(f"memory of a plan must be a number of bytes, found {memory!r}")
+
+    def __repr__(self) -> str:
+        """Return the call that makes this plan."""
+        told = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{type(self).__name__}({', '.join(told)})"
 
     def explain(self) -> str:
         """Say in plain words what would run, how many bytes it takes and why."""
@@ -136,184 +163,17 @@ class Plan:
             return "Nothing is decided yet: machine.plan(X) makes the plan for its data."
         memory = f"Needs about {human(self.bytes)}"
         memory += f" of {human(self.memory)} available." if self.memory is not None else "."
+        if self.seconds is not None and self.seconds >= 1:
+            memory += f" Takes about {spoken(self.seconds)}."
         return "\n".join([self.headline, memory, *(f"- {reason}" for reason in self.reasons)])
 
     @property
     def headline(self) -> str:
         """What would run, in one line."""
-        return f"Route {self.route}, solver {self.solver}, {self.precision} precision."
+        about = "APPROXIMATE: " if self.is_approximate else ""
+        return f"{about}Route {self.route}, solver {self.solver}, {self.precision} precision."
 
-
-def plan_ridge(
-    request: Plan, size: Size, bound: float, repair: bool = False, steps: bool = True
-) -> Plan:
-    """Decide how to solve a ridge problem.
-
-    Parameters
-    ----------
-    request : Plan
-        What the user has already decided.
-    size : Size
-    bound : float
-        Upper bound of the condition number, (trace K + λ)/λ; infinite for λ = 0.
-    repair : bool
-        Whether the kernel is not valid and its spectrum must be repaired.
-    steps : bool
-        Whether a solution alone is enough, which steps can find, and no factor is asked for later.
-    """
-    reasons: list[str] = []
-    route = _route(request, size, bound, repair, reasons)
-    memory = available() if request.memory is None else int(request.memory)
-    possible = steps and route == "dual" and not repair and not math.isinf(bound)
-    solver = _solver(request, size, possible, bound, repair, memory, reasons)
-    order = size.items if route == "dual" else size.features or 0
-    precision = _precision(request, solver, order, bound, reasons)
-    rank = _rank(request, size, memory) if solver == "iterative" else request.rank
-    needed = _bytes(size, route, solver, precision, rank)
-    direct = (
-        solver == "iterative"
-        and request.solver == "auto"
-        and (memory is None or _bytes(size, route, "cholesky", "mixed") <= memory)
-    )
-    if precision == "mixed" and memory is not None and needed > memory:
-        precision = "double"
-        needed = _bytes(size, route, solver, precision)
-        reasons.append("a single-precision factor beside the matrix would not fit")
-    if memory is not None and needed > memory:
-        raise PlanError(_too_large(size, route, solver, needed, memory))
-    return replace(
-        request, route=route, solver=solver, precision=precision, memory=memory, rank=rank,
-        direct=direct, bytes=needed, reasons=tuple(reasons),
-    )  # fmt: skip
-
-
-def _route(
-    request: Plan, size: Size, bound: float, repair: bool, reasons: list[str]
-) -> Literal["dual", "primal"]:
-    n, m = size.items, size.features
-    if request.route == "primal" and (m is None or math.isinf(bound) or repair):
-        raise ValidityError(
-            "the primal route needs a valid kernel with finitely many features and a positive "
-            "penalty; use the dual route"
-        )
-    if request.route != "auto":
-        reasons.append(f"the {request.route} route was asked for")
-        return request.route
-    if m is None:
-        reasons.append("dual, because the kernel has no finite feature map")
-        return "dual"
-    if math.isinf(bound) or repair:
-        reasons.append("dual, because interpolation and repair speak about the Gram matrix")
-        return "dual"
-    if m > n**2:
-        count = str(m) if m < 10**9 else "more than a billion"
-        reasons.append(f"dual, because there are {count} features and only {n} items")
-        return "dual"
-    primal = n * m**2 + m**3 / 3
-    dual = n**2 * size.row / 8 + n**3 / 3
-    better: Literal["dual", "primal"] = "primal" if primal < dual else "dual"
-    reasons.append(
-        f"{better}, because {m} features and {n} items take {primal:.2g} operations in the "
-        f"primal and {dual:.2g} in the dual"
-    )
-    return better
-
-
-def _solver(
-    request: Plan,
-    size: Size,
-    possible: bool,
-    bound: float,
-    repair: bool,
-    memory: int | None,
-    reasons: list[str],
-) -> Literal["cholesky", "eigen", "iterative"]:
-    if request.solver == "iterative" and not possible:
-        raise ValidityError(
-            "the iterative solver needs the dual route, a valid kernel, a positive penalty and a "
-            'machine that predicts no variances; use solver="cholesky"'
-        )
-    if repair:
-        reasons.append("eigen, because the spectrum of an indefinite kernel is repaired")
-        return "eigen"
-    if request.solver != "auto":
-        return request.solver
-    dense = _bytes(size, "dual", "cholesky", "double")
-    smaller = _bytes(size, "dual", "iterative", "double", LEAST_RANK) < dense
-    if possible and smaller and memory is not None and dense > memory:
-        reasons.append("iterative, because the Gram matrix would not fit")
-        return "iterative"
-    many = size.items >= ITERATIVE_FROM and size.cheap
-    if possible and many and bound <= MIXED_CONDITION:
-        reasons.append(
-            f"iterative, because for {size.items} items a few dozen products with the Gram matrix "
-            "are faster than a factor; if the preconditioner foresees more, the factor is taken"
-        )
-        return "iterative"
-    return "cholesky"
-
-
-def _precision(
-    request: Plan, solver: str, order: int, bound: float, reasons: list[str]
-) -> Literal["mixed", "double"]:
-    if solver != "cholesky":
-        return "double"
-    if request.precision != "auto":
-        return request.precision
-    if not MIXED_FROM <= order <= MIXED_UP_TO:
-        return "double"
-    if bound > MIXED_CONDITION:
-        reasons.append(f"double, because the condition number may be {bound:.1e}")
-        return "double"
-    reasons.append("a single-precision factor, its answer refined to double accuracy, is faster")
-    return "mixed"
-
-
-def _rank(request: Plan, size: Size, memory: int | None) -> int:
-    """Return how many columns the preconditioner has: as many as are useful and fit."""
-    if request.rank is not None:
-        return min(request.rank, size.items)
-    if memory is None:
-        return min(RANK, size.items)
-    without = _bytes(size, "dual", "iterative", "double", 0)
-    fits = (memory - without) // (8 * size.items * (2 if size.weighted else 1) + 16 * RANK)
-    return min(max(int(fits), LEAST_RANK), RANK, size.items)
-
-
-def _bytes(size: Size, route: str, solver: str, precision: str, rank: int | None = None) -> int:
-    """Predict the peak: matrix, factor and workspace, features, items, right-hand sides, tiles."""
-    n = size.items
-    order = n if route == "dual" else size.features or 0
-    if solver == "iterative":
-        rank = min(n, RANK) if rank is None else rank
-        # The preconditioner, scaled by the weights once more, and a block of rows for it; then
-        # solutions, residuals and directions of all right-hand sides.
-        factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK
-        return int(factor + size.tiles + n * (size.row + 96 * size.targets) + OVERHEAD)
-    if solver == "eigen":
-        solving = 24 * order**2  # the vectors, and LAPACK's workspace of twice that
-    else:
-        solving = 2 * order * (order + 1) if precision == "mixed" else 0
-    # The matrix is filled first, tile by tile; only then comes the factor.
-    beside = max(solving, size.tiles if route == "dual" else 0)
-    features = 8 * n * order * (2 if size.weighted else 1) if route == "primal" else 0
-    rest = n * (size.row + 48 * size.targets) + OVERHEAD
-    return int(8 * order**2 + beside + features + rest)
-
-
-def _too_large(size: Size, route: str, solver: str, needed: int, memory: int) -> str:
-    message = (
-        f"a fit on {size.items} items needs {human(needed)}, but {human(memory)} are available"
-    )
-    if route == "primal":
-        return f"{message}; there are {size.features} features: use fewer, or the dual route"
-    low, high = 0, size.items  # the largest size that fits lies between
-    while high - low > 1:
-        middle = (low + high) // 2
-        some = replace(size, items=middle)
-        fits = _bytes(some, route, solver, "double", min(LEAST_RANK, middle)) <= memory
-        low, high = (middle, high) if fits else (low, middle)
-    return (
-        f"{message}; about {low} items would fit; use fewer items, or more memory with "
-        "Plan(memory=...)"
-    )
+    @property
+    def is_approximate(self) -> bool:
+        """Whether the answer will be an approximation."""
+        return self.route in ("nystrom", "random")

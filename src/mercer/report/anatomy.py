@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from mercer.studies import Study
 
-__all__ = ["chosen_name", "core", "noun", "prepared", "sample", "similarities", "take"]
+__all__ = ["approximate", "chosen_name", "core", "noun", "prepared", "sample", "similarities", "take"]
 
 MOST = 300  # items of a Gram matrix; more are not seen in a picture
 MOST_CLASSES = 12
@@ -38,6 +38,13 @@ def chosen_name(study: Study) -> str:
     """Return the name of the machine that was chosen."""
     found = [attempt.machine for attempt in study.attempts if attempt.chosen]
     return found[0] if found else type(core(study.machine)).__name__
+
+
+def approximate(study: Study) -> str:
+    """Say how the machine's answer differs from the exact one; nothing if it is exact."""
+    solution = getattr(core(study.machine), "solution_", None)
+    found = getattr(solution, "approximation", None)
+    return "" if found is None else str(found)
 
 
 def prepared(model: Any, X: Any) -> Any:

@@ -7,7 +7,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from mercer.report.anatomy import chosen_name, noun
+from mercer.report.anatomy import approximate, chosen_name, noun
 from mercer.report.answer import answer
 from mercer.report.exhibits import MOST_CARDS, Viewer, cards
 from mercer.report.figures import versions
@@ -107,6 +107,7 @@ def _facts(study: Study) -> dict[str, Any]:
         "item": noun(study),
         "items": f"{noun(study)}s",
         "machine": chosen_name(study),
+        "approximate": approximate(study),
         "does": MACHINES.get(chosen_name(study), ""),
         "kernel": formula(study.kernel),
         "long_kernel": len(formula(study.kernel)) > LONG_KERNEL,

@@ -2,10 +2,12 @@
 
 from mercer.rkhs.embedding import Statistic, hsic, mean_embedding, mmd
 from mercer.rkhs.empirical import EmpiricalMap, empirical_map
+from mercer.rkhs.featured import Featured
 from mercer.rkhs.function import Function, section
 
 __all__ = [
     "EmpiricalMap",
+    "Featured",
     "Function",
     "Statistic",
     "empirical_map",

@@ -39,6 +39,8 @@ def has_shortcut(machine: Any) -> bool:
         return False  # a fit will say what is wrong with it
     if not isinstance(getattr(machine, "follow", None), Plan | None):
         return False
+    if not getattr(machine, "similarities_suffice", True):
+        return False
     if isinstance(machine, KernelDiscriminant):
         return machine.n_components in (None, 1)  # others may be too many
     repaired = getattr(machine, "indefinite", "error") != "error"

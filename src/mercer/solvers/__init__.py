@@ -6,10 +6,12 @@ from mercer.solvers.iterative import Iterative
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.leastsquares import LeastSquares
 from mercer.solvers.newton import Newton, NewtonSolution
+from mercer.solvers.nystrom import SketchedRidge
 from mercer.solvers.primal import Primal
-from mercer.solvers.problem import Problem, Solution, Solver, State
+from mercer.solvers.problem import Approximation, Problem, Solution, Solver, State
 
 __all__ = [
+    "Approximation",
     "Cholesky",
     "Eigen",
     "Iterative",
@@ -19,6 +21,7 @@ __all__ = [
     "NewtonSolution",
     "Primal",
     "Problem",
+    "SketchedRidge",
     "Solution",
     "Solver",
     "State",

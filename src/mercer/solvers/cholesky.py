@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from mercer.kernels.tiles import quiet, spans
-from mercer.plans.plan import MIXED_UP_TO
+from mercer.plans.ridge import MIXED_UP_TO
 from mercer.solvers.packed import Packed
 from mercer.solvers.problem import (
     Columns,

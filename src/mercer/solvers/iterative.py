@@ -14,26 +14,23 @@ slowly for that, the steps are many, and the direct way is better as long as it 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
-from mercer.progress import progress
 from mercer.solvers.conjugate import Map
 from mercer.solvers.pivoted import LowRankFactor, pivoted
-from mercer.solvers.problem import Columns, Problem, Solver, State, relative
+from mercer.solvers.problem import Columns, Problem, Solver, State
+from mercer.solvers.steps import descend
 
 __all__ = ["Iterative", "expected_steps", "worthwhile"]
 
-DIGITS = 100  # steps of a progress bar for each digit that is gained
-ROUNDS = 4  # times that the true residual is computed and worked on
 ROUNDED = 1e-8  # relative residual that counts as solved where rounding allows no better
 
 
-class Sketched(State):
+class Preconditioned(State):
     """A problem with the factor of low rank that preconditions it, made when λ is known."""
 
     def __init__(self, problem: Problem) -> None:
@@ -85,10 +82,10 @@ class Iterative(Solver):
     seed: int = 0
     name = "iterative"
 
-    def prepare(self, problem: Problem) -> Sketched:
-        return Sketched(problem)
+    def prepare(self, problem: Problem) -> Preconditioned:
+        return Preconditioned(problem)
 
-    def columns(self, state: Sketched, R: np.ndarray, penalty: float) -> Columns:
+    def columns(self, state: Preconditioned, R: np.ndarray, penalty: float) -> Columns:
         if penalty == 0:
             return _refused(
                 R,
@@ -112,63 +109,14 @@ class Iterative(Solver):
             )
         return self._descend(state, R, penalty, inverse)
 
-    def _descend(self, state: Sketched, R: np.ndarray, penalty: float, inverse: Map) -> Columns:
-        """Take steps until the true residual is small, beginning anew where rounding hid it."""
-        X, D, rest, history = np.zeros_like(R), np.zeros_like(R), R.copy(), [1.0]
-        total = round(DIGITS * -math.log10(self.tol))
-        with progress("conjugate gradients", total) as step:
-            tell = _teller(step, total)
-            try:
-                for _ in range(ROUNDS):
-                    self._round(state, D, rest, R, penalty, inverse, history, tell)
-                    X, D = X + D, np.zeros_like(R)
-                    before, rest = relative(rest, R), R - state.multiply(X) - penalty * X
-                    left = relative(rest, R)
-                    if left <= self.tol or left > before / 2 or len(history) > self.steps:
-                        break
-            except KeyboardInterrupt:  # what was found so far is kept
-                message = f"interrupted at a relative residual of about {history[-1]:.1e}"
-                return Columns(X + D, "stalled", message, tuple(history))
-        # The last digits may be beyond what rounding allows; the certificate says so.
-        if left <= max(self.tol, ROUNDED):
-            return Columns(X, history=tuple(history))
-        message = (
-            f"{len(history) - 1} steps of conjugate gradients left a relative residual of "
-            f"{left:.1e}; use a larger penalty, or a preconditioner of higher rank"
-        )
-        return Columns(X, "stalled", message, tuple(history))
+    def _descend(
+        self, state: Preconditioned, R: np.ndarray, penalty: float, inverse: Map
+    ) -> Columns:
+        def apply(V: np.ndarray) -> np.ndarray:
+            return state.multiply(V) + penalty * V
 
-    def _round(
-        self,
-        state: Sketched,
-        D: np.ndarray,
-        rest: np.ndarray,
-        R: np.ndarray,
-        penalty: float,
-        inverse: Map,
-        history: list[float],
-        tell: Callable[[float], None],
-    ) -> None:
-        """Add to D what solves for the rest of all right-hand sides; a step takes one product."""
-        rest = rest.copy()
-        lengths = np.linalg.norm(R, axis=0)
-        live = np.flatnonzero(np.linalg.norm(rest, axis=0) > self.tol * lengths)
-        Z = inverse(rest[:, live])
-        P, sizes = Z.copy(), np.einsum("ij,ij->j", rest[:, live], Z)
-        while len(live) and len(history) <= self.steps:
-            MP = state.multiply(P) + penalty * P
-            t = sizes / np.einsum("ij,ij->j", P, MP)
-            D[:, live] += t * P
-            rest[:, live] -= t * MP
-            left = np.linalg.norm(rest[:, live], axis=0) / lengths[live]
-            history.append(float(left.max()))
-            tell(history[-1])
-            going = (left > self.tol) & (sizes > 0)
-            live, P, sizes = live[going], P[:, going], sizes[going]
-            Z = inverse(rest[:, live])
-            new = np.einsum("ij,ij->j", rest[:, live], Z)
-            P = Z + (new / sizes) * P
-            sizes = new
+        # The last digits may be beyond what rounding allows; the certificate says so.
+        return descend(apply, R, inverse, self.tol, self.steps, accepted=ROUNDED)
 
 
 def expected_steps(left: float, penalty: float) -> float:
@@ -197,19 +145,6 @@ def worthwhile(order: int) -> float:
     100
     """
     return order / 150
-
-
-def _teller(step: Callable[..., None], total: int) -> Callable[[float], None]:
-    """Return what moves a progress bar by the digits that are gained."""
-    done = 0
-
-    def tell(left: float) -> None:
-        nonlocal done
-        gained = min(round(-DIGITS * math.log10(max(left, 1e-300))), total)
-        step(max(gained - done, 0), f"residual {left:.1e}")
-        done = max(gained, done)
-
-    return tell
 
 
 def _refused(R: np.ndarray, message: str) -> Columns:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer.gram import Pieces
-from mercer.plans.plan import BLOCK
+from mercer.plans.ridge import BLOCK
 
 __all__ = ["LowRankFactor", "pivoted"]
 

@@ -21,7 +21,7 @@ import numpy as np
 from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Operator
 
-__all__ = ["Columns", "Problem", "Solution", "Solver", "State"]
+__all__ = ["Approximation", "Columns", "Problem", "Solution", "Solver", "State"]
 
 Status = Literal["solved", "singular", "stalled"]
 TRUSTED = 1e-6  # relative residual up to which an answer is called solved
@@ -60,6 +60,41 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class Approximation:
+    """How an answer differs from the exact one.
+
+    Attributes
+    ----------
+    method : str
+        What was done, in words.
+    error : float
+        The difference of the predictions from those of the exact answer, relative to how much
+        these vary: root mean squares, estimated by learning both from a sample.
+    unseen : float or None
+        The mean share of k(x, x) that the centers do not see.
+    sample : int
+        Size of the sample.
+
+    Examples
+    --------
+    >>> print(Approximation("Nyström with 100 centers", 0.0123, 0.2, 2000))
+    approximate: Nyström with 100 centers; predictions differ from exact ones by about 1.2 % ...
+    """
+
+    method: str
+    error: float
+    unseen: float | None
+    sample: int
+
+    def __str__(self) -> str:
+        blind = "" if self.unseen is None else f"; centers miss {self.unseen:.2g} of k(x, x)"
+        return (
+            f"approximate: {self.method}; predictions differ from exact ones by about "
+            f"{100 * self.error:.2g} % of their spread, on a sample of {self.sample} items{blind}"
+        )
+
+
+@dataclass(frozen=True)
 class Solution:
     """An answer with its certificate.
 
@@ -79,6 +114,9 @@ class Solution:
         What went wrong and what to try, or what is worth knowing.
     weights : ndarray or None
         The same function as weights of explicit features, if the solver worked with those.
+    approximation : Approximation or None
+        How the answer differs from the exact one, if it is not exact. Then the coefficients are
+        those of a few functions, and the certificate is about their system.
 
     Examples
     --------
@@ -97,6 +135,7 @@ class Solution:
     history: tuple[float, ...] = ()
     message: str = ""
     weights: np.ndarray | None = None
+    approximation: Approximation | None = None
 
     def require_solved(self) -> Solution:
         """Return this solution, or raise `SolveError`; warn if it is not accurate."""

@@ -231,7 +231,7 @@ def test_bad_parameters_are_refused(changes, error, message):
 
 def test_too_few_different_items_are_refused():
     X, y = np.repeat([[0.0], [1.0]], 10, axis=0), np.repeat([0.0, 1.0], 10)
-    with pytest.raises(DomainError, match="fewer different items than n_centers=3"):
+    with pytest.raises(DomainError, match="fewer different items than the 3 centers"):
         RBFNetwork(Gaussian(1.0), "kmeans", 3, penalty=0.0).fit(X, y)
     with pytest.raises(DomainError, match="is y zero everywhere"):
         RBFNetwork(Gaussian(1.0), "ols", 1, penalty=0.0).fit(X, 0 * y)

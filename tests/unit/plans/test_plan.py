@@ -21,8 +21,8 @@ from mercer.kernels import (
     tiles,
 )
 from mercer.plans import Size, available, human, plan_ridge
-from mercer.plans import plan as module
-from mercer.plans.plan import MIXED_FROM
+from mercer.plans import ridge as module
+from mercer.plans.ridge import MIXED_FROM
 
 
 def rows(n=50, d=3, seed=0):
@@ -196,7 +196,7 @@ def test_without_a_limit_of_the_user_the_machines_memory_counts(monkeypatch):
     monkeypatch.setattr(module, "available", lambda: 12_345_678)
     assert ridge(Plan(), items=10).memory == 12_345_678
     with pytest.raises(PlanError, match=r"12.3 MB are available"):
-        ridge(Plan(), items=10_000)
+        ridge(Plan(approximate="never"), items=10_000)
     monkeypatch.setattr(module, "available", lambda: None)  # nobody knows: no refusal
     plan = ridge(Plan(), items=10_000)
     assert plan.memory is None
@@ -280,7 +280,7 @@ def test_similarities_that_take_long_are_not_computed_at_each_step():
 
 def test_even_steps_need_some_memory():
     with pytest.raises(PlanError) as refusal:
-        ridge(Plan(memory=30_000_000), items=100_000)
+        ridge(Plan(memory=30_000_000, approximate="never"), items=100_000)
     fits = size_that_fits(refusal.value)
     plan = ridge(Plan(memory=30_000_000), items=fits)
     assert plan.solver == "iterative" and plan.bytes <= 30_000_000

@@ -1,0 +1,232 @@
+"""Sketches: few functions instead of one for each item.
+
+A sketch is an n × M matrix C, one row for each item, and a core B (M × M). It stands for the
+functions f(x) = C(x)ᵀa, whose norm is |f|² = aᵀBa:
+
+- for centers z₁, …, z_M, C(x) = (k(x, z₁), …, k(x, z_M)) and B = k(Z, Z), so that f is
+  Σ aⱼ k(·, zⱼ) (Nyström; Williams & Seeger, 2001);
+- for random features φ, C = φ(X) and B = I (Rahimi & Recht, 2007).
+
+C is never stored. Each question to a sketch is one pass over the items, in stripes of rows that
+are used up where they are made; what is added up is added in an order that does not depend on the
+number of threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import Points, Rows
+from mercer.kernels import Kernel
+from mercer.kernels.tiles import fill, settle, spans
+from mercer.plans.sketches import STRIPE, TALL, groups
+from mercer.threads import in_threads
+
+__all__ = ["CenterSketch", "FeatureSketch", "Sketch"]
+
+GROUPS = 16  # sums of vectors that are kept apart while several threads add to them
+
+
+class Sketch:
+    """An n × M matrix that is computed again at each pass. A subclass gives `fill` and `core`.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> from mercer.kernels import Linear
+    >>> rows = InMemory(VECTORS.admit([[1.0], [2.0], [3.0]]), size=2)
+    >>> sketch = CenterSketch(Linear(), rows, VECTORS.admit([[2.0]]))
+    >>> sketch.product(np.array([[1.0]])).ravel(), sketch.moments()
+    (array([2., 4., 6.]), array([[56.]]))
+    """
+
+    count: int
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.passes = 0
+        self._own = threading.local()
+
+    @property
+    def order(self) -> int:
+        """Number of items."""
+        return self.rows.count
+
+    def fill(self, points: Points, out: np.ndarray) -> None:
+        """Write the rows of some items."""
+        raise NotImplementedError
+
+    def core(self) -> np.ndarray:
+        """Return B."""
+        raise NotImplementedError
+
+    def product(self, A: np.ndarray) -> np.ndarray:
+        """Return C @ A."""
+        result = np.empty((self.order, A.shape[1]))
+
+        def use(place: slice, C: np.ndarray, group: int) -> None:
+            np.matmul(C, A, out=result[place])
+
+        self._pass(use, self._low)
+        return result
+
+    def adjoint(self, V: np.ndarray) -> np.ndarray:
+        """Return Cᵀ @ V."""
+        sums = self._sums(V.shape[1])
+
+        def use(place: slice, C: np.ndarray, group: int) -> None:
+            sums[group] += C.T @ V[place]
+
+        self._pass(use, self._low, len(sums))
+        return sums.sum(axis=0)
+
+    def normal(self, A: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return CᵀW(CA), with weights of the items, or of items and columns."""
+        W = weights[:, None] if weights is not None and weights.ndim == 1 else weights
+        sums = self._sums(A.shape[1])
+
+        def use(place: slice, C: np.ndarray, group: int) -> None:
+            values = C @ A
+            if W is not None:
+                values *= W[place]
+            sums[group] += C.T @ values
+
+        self._pass(use, self._low, len(sums))
+        return sums.sum(axis=0)
+
+    def moments(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return CᵀWC."""
+        return self.moments_and_adjoint(np.empty((self.order, 0)), weights)[0]
+
+    def moments_and_adjoint(
+        self, V: np.ndarray, weights: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return CᵀWC and CᵀV, in one pass."""
+        M = self.count
+        count = groups(M)
+        H = np.zeros((count, M, M))
+        sums = np.zeros((count, M, V.shape[1]))
+        roots = None if weights is None else np.sqrt(weights)
+
+        def use(place: slice, C: np.ndarray, group: int) -> None:
+            sums[group] += C.T @ V[place]
+            if roots is not None:
+                C *= roots[place, None]
+            H[group] += np.matmul(C.T, C, out=self._square())
+
+        self._pass(use, TALL, count)
+        for other in H[1:]:
+            H[0] += other
+        return H[0].copy(), sums.sum(axis=0)
+
+    def sampled(self, places: np.ndarray) -> np.ndarray:
+        """Return the rows of some items; `places` ascend."""
+        found = np.empty((len(places), self.count))
+        for place, points in self.rows.pieces():
+            a, b = np.searchsorted(places, [place.start, place.stop])
+            if b > a:
+                self.fill(points[places[a:b] - place.start], found[a:b])
+        return found
+
+    @property
+    def _low(self) -> int:
+        """Rows of a stripe that stays in the cache."""
+        return max(STRIPE // self.count, 16)
+
+    def _sums(self, columns: int) -> np.ndarray:
+        return np.zeros((GROUPS, self.count, columns))
+
+    def _pass(
+        self, use: Callable[[slice, np.ndarray, int], None], height: int, groups: int = GROUPS
+    ) -> None:
+        """Go through all items once, each group of stripes in its own order."""
+        self.passes += 1
+        for place, points in self.rows.pieces():
+            stripes = spans(len(points), height)
+
+            def group(number: int, place=place, points=points, stripes=stripes) -> None:
+                for some in stripes[number::groups]:
+                    C = self._buffer(height)[: some.stop - some.start]
+                    self.fill(points[some], C)
+                    use(slice(place.start + some.start, place.start + some.stop), C, number)
+
+            in_threads(group, range(min(groups, len(stripes))), self._threads)
+
+    _threads = True
+
+    def _buffer(self, height: int, name: str = "stripe") -> np.ndarray:
+        """Return memory for rows, one for each thread."""
+        own: dict[str, Any] = self._own.__dict__
+        if name not in own or len(own[name]) < height:
+            own[name] = np.empty((height, self.count))
+        return own[name]
+
+    def _square(self) -> np.ndarray:
+        return self._buffer(self.count, "square")
+
+
+class CenterSketch(Sketch):
+    """Similarities to centers.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved.
+    rows : Rows
+    centers : Points
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> from mercer.kernels import Linear
+    >>> rows = InMemory(VECTORS.admit([[1.0], [2.0]]), size=2)
+    >>> CenterSketch(Linear(), rows, VECTORS.admit([[3.0]])).adjoint(np.ones((2, 1)))
+    array([[9.]])
+    """
+
+    def __init__(self, kernel: Kernel, rows: Rows, centers: Points) -> None:
+        super().__init__(rows)
+        self.kernel = kernel
+        self.centers = settle(kernel, centers)
+        self.count = len(centers)
+        self._threads = bool(kernel.threads)
+
+    def fill(self, points: Points, out: np.ndarray) -> None:
+        fill(self.kernel, points, self.centers, out=out)
+
+    def core(self) -> np.ndarray:
+        return np.asarray(fill(self.kernel, self.centers, dtype=np.float64))
+
+
+class FeatureSketch(Sketch):
+    """Explicit features, exact or random ones.
+
+    Parameters
+    ----------
+    features : callable
+        From points to an array of `count` columns.
+    rows : Rows
+    count : int
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> rows = InMemory(VECTORS.admit([[1.0], [2.0]]), size=2)
+    >>> FeatureSketch(lambda points: points.array**2, rows, 1).product(np.ones((1, 1))).ravel()
+    array([1., 4.])
+    """
+
+    def __init__(self, features: Callable[[Points], Any], rows: Rows, count: int) -> None:
+        super().__init__(rows)
+        self.features = features
+        self.count = count
+
+    def fill(self, points: Points, out: np.ndarray) -> None:
+        out[...] = self.features(points)
+
+    def core(self) -> np.ndarray:
+        return np.eye(self.count)

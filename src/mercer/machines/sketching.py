@@ -1,0 +1,217 @@
+"""Sketching: learning with fewer functions than items, and how far that is from the exact answer.
+
+A machine whose plan is approximate brings its items as `Items`, in memory or read in passes, gets
+a sketch of them, and lets a solver work on that. What comes out is a function of the centers (or
+of random features), with an estimate of its error: both answers, the exact one and the approximate
+one, are learned from a sample of the items, and compared on other items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import InMemory, Points, Rows, Stream, Streamed, Survey, Vectors
+from mercer.errors import DomainError, ValidityError
+from mercer.gram import Blocked, Dense
+from mercer.gram.sketch import CenterSketch, FeatureSketch, Sketch
+from mercer.kernels import Kernel
+from mercer.kernels.base import same_width
+from mercer.kernels.tiles import fill
+from mercer.machines.centers import means_of
+from mercer.plans import Nystrom, Plan, Random
+from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES
+from mercer.rkhs import Featured, Function
+from mercer.solvers.pivoted import pivoted
+from mercer.solvers.problem import Approximation
+
+__all__ = ["Items", "Learner", "Sketching", "compare", "in_memory", "shown", "streamed"]
+
+PIECE = 2**16  # items in memory that are worked on at once
+
+# From a Gram matrix of some items to coefficients and intercept.
+Learner = Callable[[Dense, np.ndarray], tuple[np.ndarray, Any]]
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a machine learns from.
+
+    Attributes
+    ----------
+    rows : Rows
+        All items, in pieces.
+    sample : Points
+        Some of them, at random, in their order; all of them if they are few.
+    places : ndarray of int
+        Which.
+    points : Points or None
+        All items, if they are in memory.
+    piece : int or None
+        Bytes of the largest chunk, if they are not.
+    """
+
+    rows: Rows
+    sample: Points
+    places: np.ndarray
+    points: Points | None = None
+    piece: int | None = None
+
+    @property
+    def count(self) -> int:
+        return self.rows.count
+
+
+def in_memory(points: Points, seed: int = 0) -> Items:
+    """Return items that are in memory, with a sample of them.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> in_memory(VECTORS.admit([[1.0], [2.0]])).count
+    2
+    """
+    places = np.arange(len(points))
+    if len(points) > CANDIDATES:
+        rng = np.random.default_rng(seed)
+        places = np.sort(rng.choice(len(points), CANDIDATES, replace=False))
+    sample = points if len(places) == len(points) else points[places]
+    return Items(InMemory(points, PIECE), sample, places, points)
+
+
+def streamed(stream: Stream, domain: Any, survey: Survey) -> Items:
+    """Return items that are read in passes."""
+    piece = int(survey.largest * survey.bytes)
+    rows = Streamed(stream, domain, survey)
+    return Items(rows, survey.sample, survey.places, piece=piece)
+
+
+@dataclass(frozen=True)
+class Sketching:
+    """A sketch of items, and the function that coefficients stand for."""
+
+    kernel: Kernel
+    how: Nystrom | Random
+    sketch: Sketch
+    items: Items
+
+    @classmethod
+    def of(cls, kernel: Kernel, items: Items, plan: Plan) -> Sketching:
+        """Return the sketch that a plan asks for."""
+        how = plan.approximate
+        if isinstance(how, Random):
+            features = kernel.random_features(how.features, how.seed)
+            features(items.sample[:1])  # refuses other kernels before work starts
+            return cls(kernel, how, FeatureSketch(features, items.rows, how.features), items)
+        centers = centers_for(kernel, items, how)
+        return cls(kernel, how, CenterSketch(kernel, items.rows, centers), items)
+
+    def function(self, coefficients: np.ndarray) -> Function | Featured:
+        """Return what was learned."""
+        if isinstance(self.sketch, CenterSketch):
+            return Function(self.kernel, self.sketch.centers, coefficients)
+        assert isinstance(self.sketch, FeatureSketch)
+        features: Any = self.sketch.features
+        return Featured(features, coefficients)
+
+    def describe(self) -> str:
+        """Say in words what this is."""
+        return self.how.describe(self.sketch.count)
+
+    def judged(self, learn: Learner, white: Any) -> Approximation:
+        """Return how far from the exact answer this is, by learning both from a sample.
+
+        Parameters
+        ----------
+        learn : callable
+            From the Gram matrix of some items, and their places, to coefficients and intercept.
+        white : Whitening
+            Of the sketch.
+        """
+        sample, count = self.items.sample, self.items.count
+        rng = np.random.default_rng(self.how.seed)
+        order = rng.permutation(len(sample))
+        few = count <= JUDGES
+        taught = np.sort(order if few else order[:JUDGES])
+        asked = taught if few else np.sort(order[JUDGES : JUDGES + WITNESSES])
+        S, T = sample[taught], sample[asked]
+        near, far = (self._features(points, white) for points in (S, T))
+        K = np.asarray(fill(self.kernel, S, dtype=np.float64))
+        across = K if few else np.asarray(fill(self.kernel, T, S, dtype=np.float64))
+        places = self.items.places[taught]
+        a, b = learn(Dense(K), places)
+        exact = across @ a + b
+        a, b = learn(Dense(near @ near.T), places)
+        approximate = far @ (near.T @ a) + b
+        unseen = None
+        if isinstance(self.sketch, CenterSketch):
+            whole = np.asarray(self.kernel.evaluate_diagonal(T), dtype=np.float64)
+            seen = np.einsum("ij,ij->i", far, far)
+            shares = 1 - np.divide(seen, whole, out=np.ones_like(seen), where=whole > 0)
+            unseen = float(np.mean(np.clip(shares, 0.0, 1.0)))
+        return Approximation(self.describe(), compare(exact, approximate), unseen, len(taught))
+
+    def _features(self, points: Points, white: Any) -> np.ndarray:
+        """Return features of some items whose dot products are the approximate kernel."""
+        C = np.empty((len(points), self.sketch.count))
+        self.sketch.fill(points, C)
+        return white.back(C.T).T
+
+
+def shown(points: Points) -> Any:
+    """Return points as a user's container, for scikit-learn's names and numbers of columns."""
+    if not isinstance(points, Vectors):
+        return getattr(points, "frame", list(points.items()))
+    if points.names is None:
+        return points.array
+    import pandas as pd
+
+    return pd.DataFrame(points.array, columns=list(points.names))
+
+
+def compare(exact: np.ndarray, approximate: np.ndarray) -> float:
+    """Return how much predictions differ, relative to how much the exact ones vary.
+
+    Examples
+    --------
+    >>> compare(np.array([0.0, 2.0]), np.array([0.1, 1.9]))
+    0.1...
+    """
+    spread = float(np.linalg.norm(exact - exact.mean(axis=0))) or float(np.linalg.norm(exact))
+    apart = float(np.linalg.norm(exact - approximate))
+    return apart / spread if spread else apart
+
+
+def centers_for(kernel: Kernel, items: Items, how: Nystrom) -> Points:
+    """Return the centers that an approximation asks for."""
+    if how.given:
+        centers = kernel.admit(how.centers, "centers")
+        same_width(items.sample, centers)
+        return centers
+    count = min(how.count, items.count)
+    sample = items.sample
+    if how.choose == "uniform":
+        rng = np.random.default_rng(how.seed)
+        if items.points is not None:
+            return items.points[np.sort(rng.choice(items.count, count, replace=False))]
+        _require_candidates(count, len(sample))
+        return sample[np.sort(rng.choice(len(sample), count, replace=False))]
+    _require_candidates(count, len(sample))
+    if how.choose == "pivoted":
+        return sample[np.sort(pivoted(Blocked(kernel, sample), count, seed=how.seed).pivots)]
+    if not isinstance(sample, Vectors):
+        raise DomainError(
+            'choose="k-means" takes means, which only vectors have; use "uniform" or "pivoted"'
+        )
+    return means_of(kernel, sample, count, how.seed, quick=True)
+
+
+def _require_candidates(count: int, there: int) -> None:
+    if count > there:
+        raise ValidityError(
+            f"{count} centers are to be chosen, but only a sample of {there} items is looked at; "
+            "use fewer centers, or give them"
+        )

@@ -1,0 +1,148 @@
+"""Plans for sketches: how many functions, added up or by steps, in how many bytes and seconds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from mercer.errors import PlanError
+from mercer.memory import available, human
+from mercer.plans.approximations import Nystrom, Random
+from mercer.plans.costs import FLOP, factor_seconds, product_seconds
+from mercer.plans.plan import OVERHEAD, Plan, Size
+from mercer.threads import cores
+
+__all__ = ["enough_centers", "plan_sketch", "plan_stream"]
+
+FEWEST, MOST = 1000, 10_000  # centers that are taken where nobody says how many
+PASSES = 20  # that steps take
+TALL = 1024  # rows that are multiplied with themselves at a time
+STRIPE = 2**18  # entries of a stripe that is multiplied with few vectors
+SAMPLE = 4  # items of a preconditioner's sample, for each function
+CANDIDATES = 20_000  # items among which pivots and clusters are looked for
+JUDGES = 2000  # items from which the exact answer is learned too, for a comparison
+WITNESSES = 1000  # ... and other items on which both are compared
+
+
+def enough_centers(items: int) -> int:
+    """Return how many centers are taken where nobody says: twice the root of the items.
+
+    With the root, up to a logarithm, Nyström ridge regression learns as fast as the exact one does
+    in the worst case (Rudi, Camoriano & Rosasco, 2015).
+
+    Examples
+    --------
+    >>> enough_centers(1_000_000), enough_centers(1000)
+    (2000, 1000)
+    """
+    return min(max(2 * math.isqrt(items), FEWEST), MOST, items)
+
+
+def groups(count: int) -> int:
+    """Return how many sums of M × M are kept apart while several threads add to them."""
+    return max(min(8, 2**25 // count**2), 2)
+
+
+def plan_sketch(
+    request: Plan,
+    how: Nystrom | Random,
+    size: Size,
+    reasons: tuple[str, ...] = (),
+    passes: int = 1,
+) -> Plan:
+    """Decide how to learn with the functions of a sketch.
+
+    Parameters
+    ----------
+    request : Plan
+    how : Nystrom or Random
+    size : Size
+    reasons : tuple of str
+        Why the answer is approximate.
+    passes : int
+        How often the system of the functions is added up.
+
+    Examples
+    --------
+    >>> plan = plan_sketch(Plan(memory=10**9), Nystrom(100), Size(items=10**6, row=80.0))
+    >>> plan.route, plan.direct
+    ('nystrom', True)
+    """
+    nystrom = isinstance(how, Nystrom)
+    chosen = isinstance(how, Nystrom) and not how.given
+    M = min(how.count, size.items) if chosen else how.count
+    memory = available() if request.memory is None else int(request.memory)
+    by_steps = _seconds(size, M, direct=False)
+    added_up = _seconds(size, M, direct=True, passes=passes)
+    direct = added_up <= by_steps
+    why = [*reasons, how.describe(M)]
+    if direct and memory is not None and sketch_bytes(size, M, True) > memory:
+        direct = False
+    why.append(
+        f"the system of {M} functions is added up in one pass over the items"
+        if direct
+        else f"{M} functions by conjugate gradients, with one pass over the items for each step"
+    )
+    needed = sketch_bytes(size, M, direct)
+    if memory is not None and needed > memory:
+        raise PlanError(
+            f"a fit with {M} functions on {size.items} items needs {human(needed)}, but "
+            f"{human(memory)} are available; use fewer, or more memory with Plan(memory=...)"
+        )
+    changes: dict[str, Any] = {
+        "route": "nystrom" if nystrom else "random",
+        "solver": "eigen" if direct else "iterative",
+        "precision": "double",
+    }
+    return replace(
+        request, memory=memory, rank=M, direct=direct, bytes=needed, reasons=tuple(why),
+        approximate=how, seconds=added_up if direct else by_steps, **changes,
+    )  # fmt: skip
+
+
+def plan_stream(request: Plan, size: Size, passes: int = 1) -> Plan:
+    """Decide how to learn from items that are read in passes, which is always approximate.
+
+    Examples
+    --------
+    >>> plan_stream(Plan(memory=10**9), Size(items=10**6, row=80.0, piece=10**7)).rank
+    2000
+    """
+    if request.approximate == "never" or request.route in ("dual", "primal"):
+        raise PlanError(
+            "items that are read in passes are not kept, so that an exact answer cannot be had; "
+            "use Plan(approximate=Nystrom(...)), or read them into memory"
+        )
+    how, why = request.approximate, "approximate, because the items are read in passes"
+    how = Nystrom(enough_centers(size.items)) if how == "auto" else how
+    return plan_sketch(request, how, size, (why,), passes)
+
+
+def sketch_bytes(size: Size, count: int, direct: bool) -> int:
+    """Predict the peak: sums, the small system, stripes of each thread, items and targets."""
+    M, n = count, size.items
+    if direct:
+        sums = 8 * M**2 * groups(M)
+        threads = 8 * cores() * (TALL * M + M**2)
+        system = max(sums + threads, 8 * 9 * M**2)  # then decompositions, with their workspace
+    else:
+        sample = 8 * min(n, SAMPLE * M) * M
+        system = 8 * 4 * M**2 + 2 * sample + 8 * cores() * max(STRIPE, 16 * M)
+    judges, witnesses = min(n, JUDGES), min(n, WITNESSES)
+    judging = 3 * M**2 + 3 * judges**2 + judges * witnesses + 2 * (judges + witnesses) * M
+    system = max(system, 8 * judging)
+    items = n * size.row if size.piece is None else 3 * size.piece
+    items += min(n, CANDIDATES) * size.row if n > CANDIDATES else 0
+    targets = 8 * n * (3 * size.targets + 2)
+    return int(system + items + targets + size.tiles + OVERHEAD)
+
+
+def _seconds(size: Size, count: int, direct: bool, passes: int = 1) -> float:
+    n, M, t = size.items, count, size.targets
+    one = product_seconds(n * M, size.row, 2 * t)
+    if direct:
+        # The system is half a matrix product, and one more pass has its residual.
+        return passes * (n * M**2 * FLOP / cores() + one) + one + 30 * factor_seconds(M)
+    sample = SAMPLE * M * M**2 * 2 * FLOP / cores()
+    return (PASSES + 1) * one + sample + 4 * factor_seconds(M)

@@ -1,0 +1,192 @@
+"""Ridge regression with the functions of a sketch, in memory that does not grow with the items.
+
+For f = C(·)ᵀa with |f|² = aᵀBa, minimize Σ wᵢ(yᵢ − f(xᵢ) − b)² + λ|f|². With a = Tβ and TᵀBT = I
+this is the system
+
+    (Tᵀ CᵀWC T + λI)β = TᵀCᵀW(y − b),      b = (Σ wᵢyᵢ − (CᵀW1)ᵀa) / Σ wᵢ,
+
+and putting b in takes ssᵀ/Σw, s = CᵀW1, away from CᵀWC. There are two ways to solve it:
+
+- directly, for few functions: one pass adds up CᵀWC; then one eigendecomposition serves all
+  penalties. Sums in CᵀWC are rounded, and T magnifies that, so that the answer is only taken for a
+  preconditioner: a second pass has the true residual, and further ones make it small;
+- by steps, for many functions, each with one pass, preconditioned by the same matrix of a sample
+  of the items, two factors of M × M (Rudi, Carratino & Rosasco, 2017).
+
+Whatever way, the certificate is the true residual of the system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from mercer.errors import SolveError, ValidityError
+from mercer.gram.whitening import Whitening
+from mercer.solvers.conjugate import Map
+from mercer.solvers.problem import TRUSTED, Problem, Solution
+from mercer.solvers.steps import descend
+
+__all__ = ["SketchedRidge"]
+
+SAMPLE = 4  # items of the preconditioner's sample, for each function
+
+
+class Sketched:
+    """A problem with a sketch for its Gram operator, and what its passes have found so far."""
+
+    def __init__(self, problem: Problem, direct: bool, seed: int) -> None:
+        self.problem = problem
+        self.sketch: Any = problem.gram
+        self.direct = direct
+        self.seed = seed
+        n = self.sketch.order
+        self.weights = problem.weights
+        self.total = float(n if self.weights is None else self.weights.sum())
+        self._white: Any = None
+        self._target: np.ndarray | None = None
+        self._sums = np.empty((0, 0))
+        self._moments: np.ndarray | None = None
+        self._spectrum: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def white(self) -> Any:
+        """The coordinates in which the penalty is λI."""
+        if self._white is None:
+            make = getattr(self.sketch, "whitening", None)
+            self._white = Whitening(self.sketch.core()) if make is None else make()
+        return self._white
+
+    def sums(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return s = CᵀW1 and CᵀWy, with the moments if they are wanted, in one pass."""
+        if self._target is None or not np.array_equal(self._target, Y):
+            w = np.ones((len(Y), 1)) if self.weights is None else self.weights[:, None]
+            V = np.hstack([w, w * Y])
+            if self.direct and self._moments is None:
+                self._moments, self._sums = self.sketch.moments_and_adjoint(V, self.weights)
+            else:
+                self._sums = self.sketch.adjoint(V)
+            self._target = Y
+        return self._sums[:, 0], self._sums[:, 1:]
+
+    def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return eigenvalues and vectors of the system without λ; they serve all penalties."""
+        if self._spectrum is None:
+            H, s = self._moments, self._sums[:, 0]
+            assert H is not None
+            if self.problem.intercept:
+                H = H - np.outer(s, s / self.total)
+            values, vectors = np.linalg.eigh(self.white.around(H))
+            self._spectrum = np.maximum(values, 0.0), vectors
+        return self._spectrum
+
+    def apply(self, beta: np.ndarray, penalty: Any) -> np.ndarray:
+        """Return the system times β, in one pass."""
+        a = self.white.into(beta)
+        values = self.sketch.normal(a, self.weights)
+        if self.problem.intercept:
+            s = self._sums[:, :1]
+            values -= s @ (s.T @ a) / self.total
+        return self.white.back(values) + penalty * beta
+
+    def inverse(self, penalty: float) -> Map:
+        """Return what solves the system nearly."""
+        if self.direct:
+            values, vectors = self.spectrum()
+            return lambda V: vectors @ ((vectors.T @ V) / (values + penalty)[:, None])
+        make = getattr(self.sketch, "preconditioner", None)
+        return self._sampled(penalty) if make is None else make(self.white, penalty)
+
+    def _sampled(self, penalty: float) -> Map:
+        """Return the inverse of the system of a sample of the items."""
+        sketch, n = self.sketch, self.sketch.order
+        count = min(n, max(SAMPLE * sketch.count, 1000))
+        rng = np.random.default_rng(self.seed)
+        places = np.sort(rng.choice(n, count, replace=False))
+        C = self.white.back(sketch.sampled(places).T)
+        w = np.ones(count) if self.weights is None else self.weights[places]
+        share = self.total / max(float(w.sum()), np.finfo(float).tiny)
+        if self.problem.intercept and w.any():
+            C -= (C @ w / w.sum())[:, None]
+        C *= np.sqrt(w * share)
+        G = C @ C.T
+        G[np.diag_indices(len(G))] += penalty
+        factor, info = lapack.dpotrf(np.asfortranarray(G), lower=1, overwrite_a=1, clean=0)
+        if info != 0 or not np.isfinite(np.diag(factor)).all():
+            raise SolveError(
+                f"the preconditioner of {len(G)} functions could not be factored: the values of "
+                f"the kernel are too large for the penalty {penalty:.3g}; use a larger penalty, "
+                "or scale the data"
+            )
+        return lambda V: lapack.dpotrs(factor, V, lower=1)[0]
+
+
+@dataclass(frozen=True)
+class SketchedRidge:
+    """Solve a ridge problem with the functions of a sketch.
+
+    Parameters
+    ----------
+    direct : bool
+        Whether to add up the M × M system, or to take steps with passes over the items.
+    tol : float
+        Relative residual of the system at which it is solved.
+    steps : int
+        The most passes.
+    seed : int
+        Of the preconditioner's sample.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> from mercer.gram.sketch import CenterSketch
+    >>> from mercer.kernels import Linear
+    >>> rows = InMemory(VECTORS.admit([[1.0], [2.0]]), size=2)
+    >>> sketch = CenterSketch(Linear(), rows, VECTORS.admit([[1.0]]))
+    >>> solver = SketchedRidge()
+    >>> solution = solver.solve(solver.prepare(Problem(sketch)), np.array([1.0, 2.0]), 5.0)
+    >>> solution.coefficients.round(12), solution.certificate < 1e-9
+    (array([0.5]), True)
+    """
+
+    direct: bool = True
+    tol: float = 1e-7
+    steps: int = 200
+    seed: int = 0
+    name = "nystrom"
+
+    def prepare(self, problem: Problem) -> Sketched:
+        """Make room for what the passes will find."""
+        return Sketched(problem, self.direct, self.seed)
+
+    def solve(self, state: Sketched, target: np.ndarray, penalty: float) -> Solution:
+        """Return coefficients of the functions for one penalty and one or several targets."""
+        if not np.isfinite(penalty) or penalty <= 0:
+            raise ValidityError(f"a sketch needs a positive, finite penalty, found {penalty!r}")
+        Y = target.reshape(state.sketch.order, -1)
+        s, g = state.sums(Y)
+        means = _means(Y, state.weights) if state.problem.intercept else np.zeros(Y.shape[1])
+        R = state.white.back(g - np.outer(s, means))
+        found = descend(
+            lambda V: state.apply(V, penalty), R, state.inverse(penalty), self.tol, self.steps,
+            "passes over the data", TRUSTED, "use a larger penalty, or fewer functions",
+        )  # fmt: skip
+        a = state.white.into(found.values)
+        b = means - (s @ a) / state.total if state.problem.intercept else means
+        return Solution(
+            coefficients=a.reshape(-1, *target.shape[1:]),
+            intercept=b if target.ndim > 1 else float(b[0]),
+            status=found.status,
+            certificate=found.history[-1] if R.any() else 0.0,
+            solver=self.name,
+            penalty=penalty,
+            history=found.history,
+            message=found.message,
+        )
+
+
+def _means(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    return np.asarray(np.average(Y, axis=0, weights=weights))

@@ -1,0 +1,141 @@
+"""Steps: conjugate gradients for several right-hand sides, until the true residual is small.
+
+Each step takes one product for all right-hand sides that are not solved yet. The residual that the
+recurrence carries along drifts away from the true one, so that this is computed anew at the end of
+a round, and worked on in another one if it is not small enough. Whoever interrupts keeps what was
+found so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from mercer.progress import progress
+from mercer.solvers.conjugate import Map
+from mercer.solvers.problem import Columns, relative
+
+__all__ = ["descend"]
+
+DIGITS = 100  # steps of a progress bar for each digit that is gained
+ROUNDS = 4  # times that the true residual is computed and worked on
+FEW = 2  # steps after which the recurrence has not drifted yet
+
+
+def descend(
+    apply: Map,
+    R: np.ndarray,
+    inverse: Map,
+    tol: float,
+    steps: int,
+    title: str = "conjugate gradients",
+    accepted: float = 0.0,
+    advice: str = "use a larger penalty, or a preconditioner of higher rank",
+) -> Columns:
+    """Solve A X = R.
+
+    Parameters
+    ----------
+    apply : callable
+        V ↦ AV, A being symmetric and positive definite.
+    R : ndarray of shape (n, columns)
+    inverse : callable
+        The preconditioner: V ↦ P⁻¹V.
+    tol : float
+        Relative residual at which a column is solved.
+    steps : int
+        The most steps.
+    title : str
+        Of the progress bar.
+    accepted : float
+        Relative residual that is called solved as well, where rounding allows no better.
+    advice : str
+        What to try if it is not.
+
+    Returns
+    -------
+    Columns
+        The last entry of its history is the true residual.
+
+    Examples
+    --------
+    >>> A = np.array([[3.0, 1.0], [1.0, 2.0]])
+    >>> found = descend(lambda V: A @ V, np.array([[5.0], [5.0]]), lambda V: V, 1e-12, 10)
+    >>> found.values.ravel().round(12)
+    array([1., 2.])
+    """
+    X, D, rest, history = np.zeros_like(R), np.zeros_like(R), R.copy(), [1.0]
+    total = round(DIGITS * -math.log10(tol))
+    left = relative(rest, R)
+    with progress(title, total) as step:
+        tell = _teller(step, total)
+        try:
+            for _ in range(ROUNDS):
+                before, taken = left, len(history)
+                rest = _round(apply, D, rest, R, inverse, tol, steps, history, tell)
+                X, D = X + D, np.zeros_like(R)
+                if len(history) - taken > FEW:
+                    rest = R - apply(X)
+                left = relative(rest, R)
+                history[-1] = left
+                if left <= tol or left > before / 2 or len(history) > steps:
+                    break
+        except KeyboardInterrupt:  # what was found so far is kept
+            message = f"interrupted at a relative residual of about {history[-1]:.1e}"
+            return Columns(X + D, "stalled", message, tuple(history))
+    if left <= max(tol, accepted):
+        return Columns(X, history=tuple(history))
+    message = (
+        f"{len(history) - 1} steps of conjugate gradients left a relative residual of "
+        f"{left:.1e}; {advice}"
+    )
+    return Columns(X, "stalled", message, tuple(history))
+
+
+def _round(
+    apply: Map,
+    D: np.ndarray,
+    rest: np.ndarray,
+    R: np.ndarray,
+    inverse: Map,
+    tol: float,
+    steps: int,
+    history: list[float],
+    tell: Callable[[float], None],
+) -> np.ndarray:
+    """Add to D what solves for the rest; return the rest that the recurrence leaves."""
+    rest = rest.copy()
+    lengths = np.linalg.norm(R, axis=0)
+    live = np.flatnonzero(np.linalg.norm(rest, axis=0) > tol * lengths)
+    Z = inverse(rest[:, live])
+    P, sizes = Z.copy(), np.einsum("ij,ij->j", rest[:, live], Z)
+    while len(live) and len(history) <= steps:
+        AP = apply(P)
+        t = sizes / np.einsum("ij,ij->j", P, AP)
+        D[:, live] += t * P
+        rest[:, live] -= t * AP
+        left = np.linalg.norm(rest[:, live], axis=0) / lengths[live]
+        history.append(float(left.max()))
+        tell(history[-1])
+        going = (left > tol) & (sizes > 0)
+        live, P, sizes = live[going], P[:, going], sizes[going]
+        Z = inverse(rest[:, live])
+        new = np.einsum("ij,ij->j", rest[:, live], Z)
+        P = Z + (new / sizes) * P
+        sizes = new
+    return rest
+
+
+def _teller(step: Callable[..., None], total: int) -> Callable[[float], None]:
+    """Return what moves a progress bar by the digits that are gained."""
+    done = 0
+
+    def tell(left: float) -> None:
+        nonlocal done
+        gained = min(round(-DIGITS * math.log10(max(left, 1e-300))), total)
+        step(max(gained - done, 0), f"residual {left:.1e}")
+        done = max(gained, done)
+
+    return tell
