@@ -20,6 +20,7 @@ __all__ = [
     "MercerError",
     "ModelWarning",
     "PlanError",
+    "PlanWarning",
     "SelectionError",
     "SelectionWarning",
     "SolveError",
@@ -61,6 +62,10 @@ class FileError(MercerError, ValueError):
 
 class SelectionWarning(UserWarning):
     """A choice that deserves a second look, such as a best value at the border of a grid."""
+
+
+class PlanWarning(UserWarning):
+    """Work is done in another way than planned; the message says why and how."""
 
 
 class ModelWarning(UserWarning):

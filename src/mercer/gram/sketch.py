@@ -178,6 +178,8 @@ class CenterSketch(Sketch):
         Resolved.
     rows : Rows
     centers : Points
+    uniform : bool
+        Whether they are a random sample of the items.
 
     Examples
     --------
@@ -188,9 +190,10 @@ class CenterSketch(Sketch):
     array([[9.]])
     """
 
-    def __init__(self, kernel: Kernel, rows: Rows, centers: Points) -> None:
+    def __init__(self, kernel: Kernel, rows: Rows, centers: Points, uniform: bool = False) -> None:
         super().__init__(rows)
         self.kernel = kernel
+        self.uniform = uniform
         self.centers = settle(kernel, centers)
         self.count = len(centers)
         self._threads = bool(kernel.threads)

@@ -114,6 +114,12 @@ class Whitening:
             return self._vectors.T @ g
         return solve_triangular(self.lower, g, lower=True, check_finite=False)
 
+    def root(self) -> np.ndarray:
+        """Return TᵀB, whose columns are those of the core in the new coordinates."""
+        if self._vectors is not None:
+            return (self._vectors * self.values).T
+        return self.lower.T.copy()
+
     def around(self, H: np.ndarray) -> np.ndarray:
         """Return TᵀHT."""
         found = self.back(self.back(H).T)

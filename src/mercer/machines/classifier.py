@@ -21,6 +21,7 @@ from mercer.machines.calibration import METHODS, Calibration, calibrate
 from mercer.machines.margin import Kept, Margin, Program, Solved, keep
 from mercer.machines.pairs import Duel, confidence, duels, sklearn_layout, votes
 from mercer.machines.scores import require_weight
+from mercer.plans import Plan
 from mercer.plans.margins import MarginPlan
 from mercer.solvers.quadratic import Optimum
 
@@ -90,7 +91,8 @@ class Classifier(ClassifierMixin, Margin):
             calibration = calibrate(self, learned, points, codes, classes, weights)
 
         self._remember(X, points)
-        self.classes_, self.kernel_, self.plan_ = classes, kernel, learned.solved.plan
+        self.classes_, self.kernel_ = classes, kernel
+        self.plan_: Plan = learned.solved.plan
         learned.kept.give(self)
         self._show(learned)
         self._calibration: Calibration | None = calibration

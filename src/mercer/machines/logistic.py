@@ -11,25 +11,32 @@ much as it is mistaken for another class. With the linear kernel it is scikit-le
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, softmax
 
-from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
-from mercer.errors import ConvergenceWarning
-from mercer.gram import assemble
+from mercer.domains import Points, Stream, admit_labels, admit_weights, weigh_classes
+from mercer.errors import ConvergenceWarning, PlanError
+from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import working_bytes
 from mercer.machines.scores import Categorizer, require_weight
+from mercer.machines.sketching import Gathered, Sketching, approximate_plan, asks, gather
 from mercer.plans import Plan, Size
-from mercer.plans.products import NewtonPlan, plan_newton, requested
+from mercer.plans.products import plan_newton, requested
+from mercer.plans.sketches import plan_approximate
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.newton import Newton
+from mercer.solvers.sketched import SketchedNewton
 from mercer.values import positive, whole
 
 __all__ = ["KernelLogistic"]
+
+NEWTON = 8  # steps of Newton's method that a plan expects
+TINY = 1e-12  # the least weight of an item of a sample, all of which have some
 
 
 class KernelLogistic(Categorizer):
@@ -104,7 +111,7 @@ class KernelLogistic(Categorizer):
         self.class_weight = class_weight
         self.follow = follow
 
-    def plan(self, X: Any, classes: int = 2) -> NewtonPlan:
+    def plan(self, X: Any, classes: int = 2) -> Plan:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -118,8 +125,10 @@ class KernelLogistic(Categorizer):
         points = self._admit(X)
         return self._plan(self._resolve(points), points, classes)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from items `X` with labels `y`."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
+        if isinstance(X, Stream) or asks(self.follow):
+            return self._fit_sketch(gather(self, X, y, sample_weight))
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))
         weights = admit_weights(sample_weight, len(points))
@@ -131,9 +140,11 @@ class KernelLogistic(Categorizer):
             points, codes, weights = points[kept], codes[kept], weights[kept]
         penalty = positive(self, "penalty", self.penalty)
         plan = self._plan(kernel, points, len(classes))
+        if plan.is_approximate:
+            return self._fit_sketch(gather(self, X, y, sample_weight))
         problem = Problem(assemble(kernel, points, plan.route), weights, bool(self.intercept))
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
-        solver = Newton(tol, steps, plan.each)
+        solver = Newton(tol, steps, getattr(plan, "each", True))
         solution = solver.solve(solver.prepare(problem), codes, penalty)
         if solution.status != "solved":
             warnings.warn(solution.message, ConvergenceWarning, stacklevel=2)
@@ -143,6 +154,46 @@ class KernelLogistic(Categorizer):
         self.classes_, self.kernel_, self.plan_, self.solution_ = classes, kernel, plan, solution
         self.function_, self.dual_coef_ = function, solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, solution.weights
+        self.n_iter_ = len(solution.history)
+        return self
+
+    def _fit_sketch(self, given: Gathered) -> Self:
+        """Learn with the functions of a sketch, and estimate how far that is from exact."""
+        items = given.items
+        codes, classes = admit_labels(given.y, items.count)
+        weights = admit_weights(given.weights, items.count)
+        weights = weigh_classes(self.class_weight, codes, classes, weights)
+        require_weight(codes, classes, weights)
+        kernel = self._resolve(items.sample)
+        self._require_valid(kernel, "error")
+        penalty, intercept = positive(self, "penalty", self.penalty), bool(self.intercept)
+        size = items.size(kernel, 1 if len(classes) == 2 else len(classes), weights is not None)
+        plan = approximate_plan(self.follow, kernel, items, size, NEWTON)
+        sketching = Sketching.of(kernel, items, plan)
+        tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
+        solver = SketchedNewton(tol, steps, seed=plan.approximate.seed)
+        state = solver.prepare(sketching.sketch, weights, intercept)
+        solution = solver.solve(state, codes, penalty)
+
+        def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any] | None:
+            there, some = np.unique(codes[places], return_inverse=True)
+            if len(there) < 2:
+                return None
+            exact = Newton(tol, steps)
+            part = None if weights is None else np.maximum(weights[places], TINY)
+            share = penalty * len(places) / items.count  # the same penalty for each item
+            found = exact.solve(exact.prepare(Problem(gram, part, intercept)), some, share)
+            return found.coefficients, found.intercept
+
+        solution = replace(solution, approximation=sketching.judged(learn, state.white))
+        if solution.status != "solved":
+            warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
+        function = sketching.function(solution.coefficients)
+
+        self._remember(given.X, items.sample)
+        self.classes_, self.kernel_, self.plan_, self.solution_ = classes, kernel, plan, solution
+        self.function_, self.dual_coef_ = function, solution.coefficients
+        self.intercept_, self.coef_ = solution.intercept, None
         self.n_iter_ = len(solution.history)
         return self
 
@@ -160,7 +211,7 @@ class KernelLogistic(Categorizer):
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
-    def _plan(self, kernel: Kernel, points: Points, classes: int) -> NewtonPlan:
+    def _plan(self, kernel: Kernel, points: Points, classes: int) -> Plan:
         self._require_valid(kernel, "error")
         finite = kernel.map_features(points)
         size = Size(
@@ -170,4 +221,13 @@ class KernelLogistic(Categorizer):
             targets=1 if classes == 2 else classes,
             tiles=working_bytes(kernel, points),
         )
-        return plan_newton(requested(self.follow), size)
+        request = requested(self.follow, sketches=True)
+        try:
+            return plan_newton(request, size)
+        except PlanError as error:
+            if request.approximate == "never" or request.route != "auto":
+                raise
+            try:
+                return plan_approximate(request, size, NEWTON)
+            except PlanError:
+                raise error from None  # which says how many items would fit

@@ -21,6 +21,7 @@ from mercer.gram.room import ROOM
 from mercer.kernels import Kernel, Linear
 from mercer.kernels.tiles import diagonal, fill, on_numpy, settle, unpacks, working_bytes
 from mercer.machines.bounds import limit_of
+from mercer.machines.devices import assembled, on_gpu, placed, prefers_gpu
 from mercer.machines.scores import Scorer
 from mercer.plans import Plan, Size
 from mercer.plans.margins import MarginPlan, plan_margin
@@ -169,7 +170,12 @@ class Margin(Scorer):
             + (24 * len(points) ** 2 if repair else 0),
         )
         cheap = isinstance(points, Vectors) and not repair
-        return plan_margin(requested(self.follow), size, problems, cheap, single)
+        request = requested(self.follow)
+        gpu = not repair and prefers_gpu(request, points)
+        plan = plan_margin(request, size, problems, cheap, single)
+        if gpu and plan.route == "dual":  # rows are cheap to compute again there
+            plan = replace(plan, stored=False)
+        return placed(plan, gpu, kernel, points, double=not single)  # type: ignore[return-value]
 
     def _assemble(
         self,
@@ -187,6 +193,8 @@ class Margin(Scorer):
             return Stored((V * state.values) @ V.T), lambda c: transfer(state, c, self.indefinite)
         if plan.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
+        if on_gpu(plan):
+            return assembled(kernel, points, plan, double=plan.precision != "mixed"), None  # type: ignore[return-value]
         found = assemble(kernel, points)
         dtype = np.float32 if plan.precision == "mixed" else np.float64
         if isinstance(found, Dense):
@@ -205,14 +213,17 @@ class Margin(Scorer):
         found = rows.T @ self.function_.coefficients.reshape(len(self.function_.points), -1)
         return np.asarray(found).T
 
+    def _feature_weights(self) -> None:
+        return None  # scores are those of the support vectors
+
     def _scores(self, X: Any) -> np.ndarray:
         """Return f(x) + b; of precomputed similarities only the support columns are read."""
         if self._foretold is not None:
             return self._foretold
         check_is_fitted(self)
-        points = self.function_.points
+        points = getattr(self.function_, "points", None)
         if not isinstance(points, GramRows):
-            return self.function_(self._admit_new(X, self.kernel_)) + self.intercept_
+            return super()._scores(X)
         rows, width, kept = np.asarray(X), self.n_features_in_, len(points)
         if rows.ndim == 2 and rows.shape[1] == width:
             rows = rows[:, points.places]

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points
+from mercer.domains import Points, Vectors
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import LowRank, Operator, assemble
 from mercer.gram.centered import centered
@@ -27,6 +27,7 @@ from mercer.machines.scores import Scorer, weights_of
 from mercer.plans import Plan, Size
 from mercer.plans.products import SpectralPlan, plan_spectrum, requested
 from mercer.rkhs import Function
+from mercer.solvers.davidson import Davidson
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.spectrum import Full, Spectrum
 from mercer.values import whole
@@ -85,8 +86,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
     -----
     Cost: n² kernel evaluations, then about 9n³ operations (dense) or 2n² for each of about ten
     products with each of a few vectors more than components (partial). If the Gram matrix does
-    not fit, the partial solver computes its tiles for each product. The partial solver sees only
-    the largest eigenvalues, so it does not notice that a kernel is not valid.
+    not fit, or from 10,000 rows of numbers on, its tiles are computed for each product, of which
+    about five are needed then, with the help of a randomly pivoted Cholesky factor (Davidson's
+    method). The partial solver sees only the largest eigenvalues, so it does not notice that a
+    kernel is not valid. Interrupting it keeps the components that were found so far, with a
+    warning that names their residual.
 
     Examples
     --------
@@ -214,6 +218,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             row=points.bytes / len(points),
             features=None if finite is None else finite.count,
             tiles=working_bytes(kernel, points, products=True),
+            cheap=isinstance(points, Vectors) and isinstance(points.array, np.ndarray),
         )
         return plan_spectrum(requested(self.follow), size, count, self.solver)
 
@@ -225,11 +230,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             _require_positive(spectrum)
         else:
             passes = PASSES if plan.method == "randomized" else None
-            spectrum = Lanczos(passes=passes, random_state=self.random_state).solve(gram, count)
+            few: Any = Lanczos(passes=passes, random_state=self.random_state)
+            if plan.rank is not None:
+                few = Davidson(plan.rank, passes=passes, random_state=self.random_state)
+            spectrum = few.solve(gram, count)
         if spectrum.status != "solved":
             warnings.warn(
                 f"components have the residual |Kv − λv|/λ = {spectrum.certificate:.2g}: "
-                f"{spectrum.message}; use the dense solver",
+                f"{spectrum.message}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

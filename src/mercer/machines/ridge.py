@@ -25,16 +25,17 @@ from mercer.domains import (
     to_numpy,
     weigh_classes,
 )
-from mercer.gram import Dense, assemble
-from mercer.kernels import Kernel, named
+from mercer.gram import Dense
+from mercer.kernels import Kernel
 from mercer.kernels.tiles import diagonal, working_bytes
+from mercer.machines import devices
+from mercer.machines.devices import FASTER, assembled, fits, on_gpu, placed, prefers_gpu
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer, Scorer
-from mercer.machines.sketching import Items, Sketching, in_memory, shown, streamed
+from mercer.machines.sketching import Items, Sketching, approximate_plan, gather, in_memory
 from mercer.plans import Plan, Size, plan_ridge
 from mercer.plans.products import requested
 from mercer.plans.ridge import RANK
-from mercer.plans.sketches import CANDIDATES, plan_stream
 from mercer.rkhs import Function
 from mercer.solvers import (
     Cholesky,
@@ -111,7 +112,7 @@ class Ridge(Scorer):
         if plan.is_approximate:
             items = in_memory(points)
             return self._fit_sketch(X, kernel, items, Regression(target, weights), plan)
-        problem = Problem(assemble(kernel, points, plan.route), weights, self.intercept)
+        problem = Problem(assembled(kernel, points, plan), weights, self.intercept)
         solver = solver_for(plan, self.indefinite)
         solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
         solution.require_solved()
@@ -128,30 +129,19 @@ class Ridge(Scorer):
         if isinstance(X, Stream):
             return True
         size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0)
-        return plan_ridge(requested(self.follow), size, 1.0).is_approximate
+        return plan_ridge(requested(self.follow, sketches=True), size, 1.0).is_approximate
 
     def _fit_stream(self, X: Any, y: Any, sample_weight: Any) -> Regression:
         """Learn from items that are read in passes; only targets and a sample are kept."""
-        stream = X if isinstance(X, Stream) else Stream.rows(X)
-        domain = named(self.kernel).domain
-        survey = stream.survey(domain, CANDIDATES)
-        y = survey.target if y is None else y
-        weights = survey.weights if sample_weight is None else sample_weight
-        task = self._regression(y, survey.count, weights)
-        kernel = self._resolve(survey.sample)
+        given = gather(self, X, y, sample_weight)
+        task = self._regression(given.y, given.items.count, given.weights)
+        kernel = self._resolve(given.items.sample)
         number(self.penalty, "penalty")
         self._require_valid(kernel, "error")
-        size = Size(
-            items=survey.count,
-            row=survey.bytes,
-            targets=(1 if task.target.ndim == 1 else task.target.shape[1]) + bool(self.intercept),
-            tiles=working_bytes(kernel, survey.sample, products=True),
-            weighted=task.weights is not None,
-            piece=int(survey.largest * survey.bytes),
-        )
-        plan = plan_stream(requested(self.follow), size)
-        items = streamed(stream, domain, survey)
-        self._fit_sketch(shown(survey.sample), kernel, items, task, plan)
+        targets = (1 if task.target.ndim == 1 else task.target.shape[1]) + bool(self.intercept)
+        size = given.items.size(kernel, targets, task.weights is not None)
+        plan = approximate_plan(self.follow, kernel, given.items, size)
+        self._fit_sketch(given.X, kernel, given.items, task, plan)
         return task
 
     def _fit_sketch(
@@ -187,7 +177,7 @@ class Ridge(Scorer):
     def _plan(self, kernel: Kernel, points: Points, targets: int, weighted: bool = False) -> Plan:
         penalty = number(self.penalty, "penalty")
         repair = self._require_valid(kernel, self.indefinite)
-        request = requested(self.follow)
+        request = requested(self.follow, sketches=True)
         finite = kernel.map_features(points)
         trace = float(np.sum(np.abs(to_numpy(diagonal(kernel, points)), dtype=float)))
         size = Size(
@@ -200,11 +190,24 @@ class Ridge(Scorer):
             cheap=isinstance(points, Vectors) and not points.is_sparse,
         )
         bound = (trace + penalty) / penalty if penalty else np.inf
-        return plan_ridge(request, size, bound, repair, self.steps_suffice)
+        if not prefers_gpu(request, points) or repair:
+            plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
+            return placed(plan, False, kernel, points)
+        patient = replace(request, patience=FASTER * request.patience)
+        plan = plan_ridge(patient, size, bound, repair, self.steps_suffice)
+        exact = plan.route == "dual"
+        plan = placed(plan, True, kernel, points, double=exact)
+        if exact and (plan.solver == "iterative" or self.steps_suffice):
+            plan = replace(plan, solver="cholesky" if fits(points) else "iterative")
+        return replace(plan, patience=request.patience)
 
 
 def solver_for(plan: Plan, indefinite: str) -> Solver:
     """Return the solver that a plan names."""
+    if on_gpu(plan) and plan.solver == "cholesky":
+        from mercer.solvers.device import DeviceCholesky
+
+        return DeviceCholesky(devices.TORCH)
     if plan.solver == "iterative":
         return Iterative(plan.rank or RANK, direct=Cholesky("mixed") if plan.direct else None)
     small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]

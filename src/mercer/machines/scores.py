@@ -12,7 +12,10 @@ from mercer.domains import Points, Stream
 from mercer.errors import DomainError
 from mercer.gram import LowRank, Operator, assemble, features_of
 from mercer.kernels import Kernel
+from mercer.kernels.base import same_width
+from mercer.machines import devices
 from mercer.machines.machine import Machine
+from mercer.rkhs import Function
 
 __all__ = [
     "Categorizer",
@@ -23,6 +26,9 @@ __all__ = [
     "require_weight",
     "weights_of",
 ]
+
+
+MANY = 10**8  # similarities of a prediction that are worth the way to a GPU
 
 
 class Scorer(Machine):
@@ -43,10 +49,27 @@ class Scorer(Machine):
             chunks = X.read(self.kernel_.domain)
             return np.concatenate([self._scores(chunk.points) for chunk in chunks])
         points = self._admit_new(X, self.kernel_)
-        if self.coef_ is None:
-            return self.function_(points) + self.intercept_
+        if self._feature_weights() is None:
+            return self._values(points) + self.intercept_
         features = features_of(self.kernel_, self.function_.points)(points)
-        return np.asarray(LowRank(features).features @ self.coef_) + self.intercept_
+        return np.asarray(LowRank(features).features @ self._feature_weights()) + self.intercept_
+
+    def _values(self, points: Points) -> np.ndarray:
+        """Return f at new items, on the GPU if the machine was fitted there and they are many."""
+        f, plan = self.function_, getattr(self, "plan_", None)
+        many = len(points) * len(f) >= MANY and getattr(plan, "device", "cpu") == "cuda"
+        if not many or not isinstance(f, Function):
+            return f(points)
+        from mercer.gram.device import device_choice, product
+
+        if device_choice("auto") != "cuda":  # a machine that was fitted elsewhere
+            return f(points)
+        same_width(points, f.points)
+        return product(f.kernel, points, f.points, f.coefficients, devices.TORCH)
+
+    def _feature_weights(self) -> np.ndarray | None:
+        """Return the weights of the features, if they were learned."""
+        return self.coef_
 
 
 class Categorizer(ClassifierMixin, Scorer):

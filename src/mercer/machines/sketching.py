@@ -14,26 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import InMemory, Points, Rows, Stream, Streamed, Survey, Vectors
+from mercer.domains import InMemory, Points, Rows, Stream, Streamed, Vectors, is_stream
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Blocked, Dense
-from mercer.gram.sketch import CenterSketch, FeatureSketch, Sketch
-from mercer.kernels import Kernel
+from mercer.gram.sketch import CenterSketch, FeatureSketch
+from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
-from mercer.kernels.tiles import fill
+from mercer.kernels.features import RandomFeatures
+from mercer.kernels.tiles import fill, working_bytes
+from mercer.machines import devices
 from mercer.machines.centers import means_of
-from mercer.plans import Nystrom, Plan, Random
-from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES
+from mercer.machines.devices import on_gpu, placed, prefers_gpu
+from mercer.plans import Nystrom, Plan, Random, Size
+from mercer.plans.products import requested
+from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES, plan_approximate
 from mercer.rkhs import Featured, Function
 from mercer.solvers.pivoted import pivoted
 from mercer.solvers.problem import Approximation
 
-__all__ = ["Items", "Learner", "Sketching", "compare", "in_memory", "shown", "streamed"]
+__all__ = ["Gathered", "Items", "Learner", "Sketching", "asks", "compare", "gather", "in_memory"]
 
 PIECE = 2**16  # items in memory that are worked on at once
 
 # From a Gram matrix of some items to coefficients and intercept.
-Learner = Callable[[Dense, np.ndarray], tuple[np.ndarray, Any]]
+Learner = Callable[[Dense, np.ndarray], tuple[np.ndarray, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Items:
         All items, if they are in memory.
     piece : int or None
         Bytes of the largest chunk, if they are not.
+    row : float
+        Bytes of an item.
     """
 
     rows: Rows
@@ -59,10 +65,16 @@ class Items:
     places: np.ndarray
     points: Points | None = None
     piece: int | None = None
+    row: float = 8.0
 
     @property
     def count(self) -> int:
         return self.rows.count
+
+    def size(self, kernel: Kernel, targets: int, weighted: bool = False) -> Size:
+        """Return how large the problem is, for a plan."""
+        tiles = working_bytes(kernel, self.sample, products=True)
+        return Size(self.count, self.row, None, targets, tiles, weighted, piece=self.piece)
 
 
 def in_memory(points: Points, seed: int = 0) -> Items:
@@ -79,14 +91,63 @@ def in_memory(points: Points, seed: int = 0) -> Items:
         rng = np.random.default_rng(seed)
         places = np.sort(rng.choice(len(points), CANDIDATES, replace=False))
     sample = points if len(places) == len(points) else points[places]
-    return Items(InMemory(points, PIECE), sample, places, points)
+    row = points.bytes / max(len(points), 1)
+    return Items(InMemory(points, PIECE), sample, places, points, row=row)
 
 
-def streamed(stream: Stream, domain: Any, survey: Survey) -> Items:
-    """Return items that are read in passes."""
-    piece = int(survey.largest * survey.bytes)
-    rows = Streamed(stream, domain, survey)
-    return Items(rows, survey.sample, survey.places, piece=piece)
+@dataclass(frozen=True)
+class Gathered:
+    """What a fit was given, in memory or as a stream.
+
+    Attributes
+    ----------
+    X : rows
+        In which scikit-learn finds the number and the names of columns.
+    items : Items
+    y, weights : array or None
+    """
+
+    X: Any
+    items: Items
+    y: Any
+    weights: Any
+
+
+def gather(machine: Any, X: Any, y: Any, weights: Any) -> Gathered:
+    """Return what a fit was given; of a stream, targets and a sample are kept."""
+    if not is_stream(X):
+        return Gathered(X, in_memory(machine._admit(X)), y, weights)
+    stream = X if isinstance(X, Stream) else Stream.rows(X)
+    domain = named(machine.kernel).domain
+    survey = stream.survey(domain, CANDIDATES)
+    items = Items(
+        Streamed(stream, domain, survey), survey.sample, survey.places,
+        piece=int(survey.largest * survey.bytes), row=survey.bytes,
+    )  # fmt: skip
+    y = survey.target if y is None else y
+    return Gathered(
+        _shown(survey.sample), items, y, survey.weights if weights is None else weights
+    )
+
+
+def approximate_plan(
+    follow: Any, kernel: Kernel, items: Items, size: Size, passes: int = 1
+) -> Plan:
+    """Return the plan of an approximate answer, with its device."""
+    request = requested(follow, sketches=True)
+    gpu = prefers_gpu(request, items.sample)
+    return placed(plan_approximate(request, size, passes), gpu, kernel, items.sample)
+
+
+def asks(follow: Any) -> bool:
+    """Tell whether a user has asked for an approximation.
+
+    Examples
+    --------
+    >>> asks(Plan(approximate=Nystrom(100))), asks(None)
+    (True, False)
+    """
+    return isinstance(getattr(follow, "approximate", None), Nystrom | Random)
 
 
 @dataclass(frozen=True)
@@ -95,41 +156,57 @@ class Sketching:
 
     kernel: Kernel
     how: Nystrom | Random
-    sketch: Sketch
+    sketch: Any  # Sketch, or DeviceSketch
     items: Items
+    centers: Points | None = None
+    features: RandomFeatures | None = None
 
     @classmethod
     def of(cls, kernel: Kernel, items: Items, plan: Plan) -> Sketching:
         """Return the sketch that a plan asks for."""
-        how = plan.approximate
+        how, rows = plan.approximate, items.rows
         if isinstance(how, Random):
-            features = kernel.random_features(how.features, how.seed)
+            features: Any = kernel.random_features(how.features, how.seed)
             features(items.sample[:1])  # refuses other kernels before work starts
-            return cls(kernel, how, FeatureSketch(features, items.rows, how.features), items)
+            sketch: Any = FeatureSketch(features, rows, how.features)
+            return cls(kernel, how, sketch, items, features=features)
         centers = centers_for(kernel, items, how)
-        return cls(kernel, how, CenterSketch(kernel, items.rows, centers), items)
+        uniform = how.choose == "uniform" and not how.given
+        if on_gpu(plan):
+            from mercer.gram.device import DeviceSketch
+
+            sketch = DeviceSketch(kernel, rows, centers, devices.TORCH)
+        else:
+            sketch = CenterSketch(kernel, rows, centers, uniform)
+        return cls(kernel, how, sketch, items, centers)
 
     def function(self, coefficients: np.ndarray) -> Function | Featured:
         """Return what was learned."""
-        if isinstance(self.sketch, CenterSketch):
-            return Function(self.kernel, self.sketch.centers, coefficients)
-        assert isinstance(self.sketch, FeatureSketch)
-        features: Any = self.sketch.features
-        return Featured(features, coefficients)
+        if self.centers is not None:
+            return Function(self.kernel, self.centers, coefficients)
+        assert self.features is not None
+        return Featured(self.features, coefficients)
 
     def describe(self) -> str:
         """Say in words what this is."""
         return self.how.describe(self.sketch.count)
 
-    def judged(self, learn: Learner, white: Any) -> Approximation:
+    def judged(
+        self, learn: Learner, white: Any, exact: Learner | None = None, method: str = ""
+    ) -> Approximation:
         """Return how far from the exact answer this is, by learning both from a sample.
 
         Parameters
         ----------
         learn : callable
-            From the Gram matrix of some items, and their places, to coefficients and intercept.
+            From the Gram matrix of some items, and their places, to coefficients and intercept;
+            or to None, if these items do not suffice.
         white : Whitening
             Of the sketch.
+        exact : callable, optional
+            The same for the exact answer, if that is learned in another way.
+        method : str
+            What else is approximate, in words.
         """
         sample, count = self.items.sample, self.items.count
         rng = np.random.default_rng(self.how.seed)
@@ -142,26 +219,27 @@ class Sketching:
         K = np.asarray(fill(self.kernel, S, dtype=np.float64))
         across = K if few else np.asarray(fill(self.kernel, T, S, dtype=np.float64))
         places = self.items.places[taught]
-        a, b = learn(Dense(K), places)
-        exact = across @ a + b
-        a, b = learn(Dense(near @ near.T), places)
-        approximate = far @ (near.T @ a) + b
+        one = (exact or learn)(Dense(K), places)
+        other = learn(Dense(near @ near.T), places)
+        error = float("nan")
+        if one is not None and other is not None:
+            error = compare(across @ one[0] + one[1], far @ (near.T @ other[0]) + other[1])
         unseen = None
-        if isinstance(self.sketch, CenterSketch):
+        if self.centers is not None:
             whole = np.asarray(self.kernel.evaluate_diagonal(T), dtype=np.float64)
             seen = np.einsum("ij,ij->i", far, far)
             shares = 1 - np.divide(seen, whole, out=np.ones_like(seen), where=whole > 0)
             unseen = float(np.mean(np.clip(shares, 0.0, 1.0)))
-        return Approximation(self.describe(), compare(exact, approximate), unseen, len(taught))
+        return Approximation(self.describe() + method, error, unseen, len(taught))
 
     def _features(self, points: Points, white: Any) -> np.ndarray:
         """Return features of some items whose dot products are the approximate kernel."""
-        C = np.empty((len(points), self.sketch.count))
-        self.sketch.fill(points, C)
-        return white.back(C.T).T
+        if self.features is not None:
+            return np.asarray(self.features(points))
+        return white.back(np.asarray(fill(self.kernel, points, self.centers, np.float64)).T).T
 
 
-def shown(points: Points) -> Any:
+def _shown(points: Points) -> Any:
     """Return points as a user's container, for scikit-learn's names and numbers of columns."""
     if not isinstance(points, Vectors):
         return getattr(points, "frame", list(points.items()))

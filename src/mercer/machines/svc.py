@@ -5,22 +5,39 @@ soft margin of the Machine Learning lecture. Its dual maximizes Σα − ½ΣΣ 
 0 ≤ α ≤ C, Σzα = 0, and w = Σ zᵢαᵢφ(xᵢ): only items with αᵢ > 0 count, the support vectors. An
 infinite C allows no slack. Then w₀ = −½(min over z=1 of ⟨w, φ(x)⟩ + max over z=−1), the margin is
 1/|w|, and |w|² = Σα.
+
+With many items and where the user allows it, the same is learned approximately: with the functions
+of a sketch, and with the slacks squared, ½|w|² + C Σ ξᵢ², which Newton's method minimizes.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
+from mercer.domains import Stream, admit_labels, admit_weights, weigh_classes
+from mercer.errors import ConvergenceWarning, ValidityError
+from mercer.gram import Dense
 from mercer.machines.bounds import price, upper_bounds
 from mercer.machines.classifier import Classifier, Learned
 from mercer.machines.margin import Program
 from mercer.machines.pairs import Duel
+from mercer.machines.scores import require_weight
+from mercer.machines.sketching import Gathered, Sketching, approximate_plan, asks, gather
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
+from mercer.solvers.sketched import SketchedNewton
 
 __all__ = ["SVC"]
+
+NEWTON = 8  # steps of Newton's method that a plan expects
+BOUNDLESS = 100.0  # times C, which coefficients for squared slacks hardly reach
+TINY = 1e-12  # the least weight of an item of a sample, all of which have some
+SKETCHED = 1e-4  # norm of the gradient that counts as solved with a sketch
 
 
 class SVC(Classifier):
@@ -129,6 +146,81 @@ class SVC(Classifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.follow = follow
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from items `X` with labels `y`.
+
+        If the plan allows an approximation, or the items are a `Stream`, with squared slacks and
+        the functions of a sketch; there are no support vectors then.
+        """
+        if isinstance(X, Stream) or asks(self.follow):
+            return self._fit_sketch(gather(self, X, y, sample_weight))
+        return super().fit(X, y, sample_weight)
+
+    def _fit_sketch(self, given: Gathered) -> Self:
+        """Learn by squared slacks with the functions of a sketch."""
+        self._check_choices()
+        C, items = price(self.C), given.items
+        if self._is_hard or self.probability or self.indefinite != "error":
+            raise ValidityError(
+                "the approximate route needs a finite C and a valid kernel, and has no "
+                "probabilities of its own; for those use mercer.Calibrated(SVC(...))"
+            )
+        codes, classes = admit_labels(given.y, items.count)
+        weights = admit_weights(given.weights, items.count)
+        weights = weigh_classes(self.class_weight, codes, classes, weights)
+        require_weight(codes, classes, weights)
+        kernel = self._resolve(items.sample)
+        self._require_valid(kernel, "error")
+        signs = self._signs(codes)
+        size = items.size(kernel, signs.shape[1], weights is not None)
+        plan = approximate_plan(self.follow, kernel, items, size, NEWTON)
+        sketching = Sketching.of(kernel, items, plan)
+        loss: Any = "squared hinge"
+        solver = SketchedNewton(SKETCHED, loss=loss, seed=plan.approximate.seed)
+        state = solver.prepare(sketching.sketch, weights, intercept=True)
+        solution = solver.solve(state, signs, 1 / C)
+
+        def learn(
+            gram: Dense, places: np.ndarray, squared: bool = True
+        ) -> tuple[np.ndarray, Any] | None:
+            if len(np.unique(codes[places])) < len(classes):
+                return None
+            w = np.ones(len(places)) if weights is None else weights[places]
+            share, K = C * items.count / len(places), gram.array
+            if squared:  # it has no bounds, but a ridge
+                K = K + np.diag(1 / (2 * share * np.maximum(w, TINY)))
+            machine = type(self)("precomputed", share * (BOUNDLESS if squared else 1.0),
+                                 multiclass=self.multiclass)  # fmt: skip
+            found = machine.fit(K, codes[places], w).function_
+            a = np.zeros((len(places), signs.shape[1]))
+            a[found.points.places] = found.coefficients.reshape(len(found.points), -1)
+            return a, machine.intercept_
+
+        approximation = sketching.judged(
+            learn, state.white, partial(learn, squared=False), ", squared slacks"
+        )
+        solution = replace(solution, approximation=approximation)
+        if solution.status != "solved":
+            warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
+
+        self._remember(given.X, items.sample)
+        self.classes_, self.kernel_, self.solution_ = classes, kernel, solution
+        self.plan_: Plan = plan
+        self.function_ = sketching.function(solution.coefficients)
+        self.dual_coef_ = solution.coefficients
+        self.intercept_ = np.atleast_1d(solution.intercept)
+        self.n_iter_ = np.array([len(solution.history)])
+        self._calibration = None
+        return self
+
+    def _signs(self, codes: np.ndarray) -> np.ndarray:
+        """Return the z of each item in each duel, 0 where it takes no part."""
+        some = self._arrange(codes, None)
+        signs = np.zeros((len(codes), len(some.rounds)))
+        for column, duel in enumerate(some.rounds):
+            signs[some.order[duel.items], column] = duel.signs
+        return signs
 
     @property
     def _is_hard(self) -> bool:

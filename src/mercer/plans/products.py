@@ -12,7 +12,11 @@ from typing import Any, Literal
 
 from mercer.errors import PlanError, ValidityError, suggestion
 from mercer.memory import available, human
+from mercer.plans.approximations import Nystrom, Random
+from mercer.plans.costs import FLOP, factor_seconds, product_seconds
 from mercer.plans.plan import OVERHEAD, Plan, Size
+from mercer.plans.ridge import BLOCK, ITERATIVE_FROM, LEAST_RANK, RANK
+from mercer.threads import cores
 
 __all__ = [
     "NewtonPlan",
@@ -28,11 +32,20 @@ METHODS = ("auto", "dense", "partial", "randomized")
 DENSE_UP_TO = 300
 # With more than this share of all eigenvalues a full decomposition is as fast.
 FEW = 0.1
-# Vectors of the Lanczos iteration, for each that is multiplied at once.
-BASIS = 16
+# Vectors, for each that is multiplied at once: Lanczos' basis and what is beside it; the same
+# where the matrix is not stored, and the threads of a product have sums of their own.
+BASIS, BASIS_UNSTORED = 16, 25
+# The same for Davidson's method, which keeps products with its basis too.
+BASIS_DAVIDSON = 40
+# More columns of its factor than this share of the items would take longer than they save.
+SHARE_OF_COLUMNS = 0.02
+BESIDE_FACTOR = 5  # blocks of its columns that lie beside it while it is made
+# Products with the Gram matrix that are usual.
+PRODUCTS = 13
+PRODUCTS_DAVIDSON = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpectralPlan(Plan):
     """A plan for eigenvalues of a Gram matrix.
 
@@ -41,18 +54,26 @@ class SpectralPlan(Plan):
     method : {"dense", "partial", "randomized"}
         All eigenvalues by LAPACK, the largest by Lanczos iteration, or by a few products.
     stored : bool
-        Whether the Gram matrix is kept; if not, its tiles are computed for each product.
+        Whether the Gram matrix is kept; if not, its tiles are computed for each product. Then
+        `rank` is the number of columns of a factor of low rank from which the iteration begins,
+        or None if there is none.
     """
 
     method: str = "dense"
     stored: bool = True
 
 
-def requested(follow: Any) -> Plan:
-    """Return what the user has already decided."""
+def requested(follow: Any, sketches: bool = False) -> Plan:
+    """Return what the user has already decided; only some machines know sketches."""
     if not isinstance(follow, Plan | None):
         raise ValidityError(f"follow must be a Plan, found {follow!r}")
-    return follow or Plan()
+    request = follow or Plan()
+    if not sketches and request.approximate not in ("auto", "never"):
+        raise ValidityError(
+            "this machine has no approximate route; KernelRidge, KernelRidgeClassifier, "
+            "KernelLogistic, KernelPCA and SVC have one"
+        )
+    return request
 
 
 def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> SpectralPlan:
@@ -73,35 +94,97 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
     >>> plan.method, plan.stored
     ('partial', True)
     """
+    if isinstance(request.approximate, Nystrom | Random):
+        raise ValidityError(
+            "a spectrum is exact to its certificate, and there is no approximate route; use "
+            'approximate="never", or the components of fewer items'
+        )
     reasons: list[str] = []
     route = _route(request, size, reasons)
     order = size.items if route == "dual" else size.features or 0
     method = _method(solver, order, count, reasons)
     memory = _memory(request)
-    stored = True
+    stored, rank = True, 0
 
     def needed(n: int) -> int:
+        if not stored:
+            return _unstored_bytes(size, n, count or 0, min(rank, n), method)
         m = n if route == "dual" else order
         vectors = 8 * n * (min(n, m) if count is None else count)
         if method == "dense":
             # The matrix and its vectors; then LAPACK's workspace, or products with the vectors.
             kept = 16 * m**2 if route == "dual" else 16 * m**2 + vectors
             return kept + max(16 * m**2, 3 * vectors) + _items(size, n, route, copies=2)
-        square = 8 * n**2 if route == "dual" and stored else 0
-        basis = 8 * n * BASIS * max((count or 0) + (2 if method == "partial" else 10), 8)
+        square = 8 * n**2 if route == "dual" else 0
+        basis = 8 * n * BASIS * _width(count or 0, method)
         return square + max(basis + 3 * vectors, size.tiles) + _items(size, n, route, copies=2)
 
-    if memory is not None and needed(size.items) > memory and method != "dense":
-        stored = route != "dual"
-        reasons.append("the Gram matrix does not fit, so its tiles are computed for each product")
+    large = memory is not None and needed(size.items) > memory
+    many = size.cheap and size.items >= ITERATIVE_FROM
+    if (large or many) and route == "dual" and method != "dense":
+        rank = _columns(request, size, count or 0, method, memory)
+        stored = not (large or rank)
+        why = "does not fit" if large else "would take longer to store"
+        if not stored:
+            reasons.append(f"the Gram matrix {why}, so its tiles are computed for each product")
+        if rank:
+            reasons.append(f"few products, with the help of {rank} columns of the matrix")
     _require(needed, size, memory)
     return SpectralPlan(
-        route=route, solver="eigen", precision="double", memory=memory,
+        route=route, solver="eigen", precision="double", memory=memory, rank=rank or None,
         bytes=needed(size.items), reasons=tuple(reasons), method=method, stored=stored,
+        seconds=_spectrum_seconds(size, route, method, stored, rank, count),
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+def _width(count: int, method: str) -> int:
+    """Return how many vectors the Lanczos iteration multiplies at once."""
+    return max(count + (2 if method == "partial" else 10), 8)
+
+
+def _columns(request: Plan, size: Size, count: int, method: str, memory: int | None) -> int:
+    """Return how many columns of the Gram matrix are a good start: those that pay and fit."""
+    n = size.items
+    if request.rank is not None:
+        return min(request.rank, n)
+    useful = min(RANK, max(int(SHARE_OF_COLUMNS * n), LEAST_RANK), n)
+    if memory is None:
+        return useful
+    room = memory - _unstored_bytes(size, n, count, 1, method)
+    fits = int(room / (8 * n + 32 * useful))
+    return min(fits, useful) if fits >= min(LEAST_RANK, n) else 0
+
+
+def _unstored_bytes(size: Size, n: int, count: int, rank: int, method: str) -> int:
+    """Predict the bytes of an iteration that computes the tiles for each product."""
+    rest = _items(size, n, "dual")
+    if not rank:
+        basis = 8 * n * (BASIS_UNSTORED * _width(count, method) + 3 * count)
+        return rest + max(basis, size.tiles)
+    factor = 8 * n * rank + 32 * rank**2
+    made = 8 * n * BESIDE_FACTOR * min(BLOCK, n)
+    return rest + factor + max(8 * n * BASIS_DAVIDSON * (count + 2), made, size.tiles)
+
+
+def _spectrum_seconds(
+    size: Size, route: str, method: str, stored: bool, rank: int, count: int | None
+) -> float:
+    """Predict the time of a spectrum."""
+    n, m = size.items, size.features or 0
+    if route == "primal":
+        return n * m * (2 * m if method == "dense" else 4.0 * PRODUCTS * (count or 0)) * FLOP
+    width = _width(count or 0, method)
+    if stored:
+        filled = product_seconds(n**2 / 2, size.row)
+        if method == "dense":
+            return filled + 27 * factor_seconds(n)
+        return filled + PRODUCTS * n**2 * (2 * width + 8) * FLOP / cores()
+    products = PRODUCTS_DAVIDSON if rank else PRODUCTS
+    made = product_seconds(n * rank, size.row) + 3 * n * rank**2 * FLOP
+    return made + products * product_seconds(n**2 / 2, size.row, 2 * width)
+
+
+@dataclass(frozen=True, repr=False)
 class NewtonPlan(Plan):
     """A plan for Newton's method.
 
@@ -146,8 +229,8 @@ def plan_newton(request: Plan, size: Size) -> NewtonPlan:
         reasons.append("that factor is common to all classes, because one for each would not fit")
     _require(needed, size, memory)
     return NewtonPlan(
-        route, "cholesky", "double", memory, needed(size.items), tuple(reasons), each
-    )  # fmt: skip
+        route, "cholesky", "double", memory, needed(size.items), tuple(reasons), each=each
+    )
 
 
 def plan_network(
@@ -194,7 +277,7 @@ def _route(request: Plan, size: Size, reasons: list[str]) -> Literal["dual", "pr
         raise ValidityError(
             "the primal route needs a kernel with finitely many features; use the dual route"
         )
-    if request.route != "auto":
+    if request.route == "dual" or request.route == "primal":
         reasons.append(f"the {request.route} route was asked for")
         return request.route
     if features is None:

@@ -13,13 +13,13 @@ from mercer.plans.costs import FLOP, factor_seconds, product_seconds
 from mercer.plans.plan import OVERHEAD, Plan, Size
 from mercer.threads import cores
 
-__all__ = ["enough_centers", "plan_sketch", "plan_stream"]
+__all__ = ["enough_centers", "plan_approximate", "plan_sketch"]
 
 FEWEST, MOST = 1000, 10_000  # centers that are taken where nobody says how many
-PASSES = 20  # that steps take
+PASSES = 15  # that steps take
 TALL = 1024  # rows that are multiplied with themselves at a time
 STRIPE = 2**18  # entries of a stripe that is multiplied with few vectors
-SAMPLE = 4  # items of a preconditioner's sample, for each function
+SAMPLE = 2  # items of a preconditioner's sample, for each function
 CANDIDATES = 20_000  # items among which pivots and clusters are looked for
 JUDGES = 2000  # items from which the exact answer is learned too, for a comparison
 WITNESSES = 1000  # ... and other items on which both are compared
@@ -101,22 +101,27 @@ def plan_sketch(
     )  # fmt: skip
 
 
-def plan_stream(request: Plan, size: Size, passes: int = 1) -> Plan:
-    """Decide how to learn from items that are read in passes, which is always approximate.
+def plan_approximate(request: Plan, size: Size, passes: int = 1) -> Plan:
+    """Decide how to learn approximately: items that are read in passes, or too many of them.
 
     Examples
     --------
-    >>> plan_stream(Plan(memory=10**9), Size(items=10**6, row=80.0, piece=10**7)).rank
+    >>> plan_approximate(Plan(memory=10**9), Size(items=10**6, row=80.0, piece=10**7)).rank
     2000
     """
-    if request.approximate == "never" or request.route in ("dual", "primal"):
+    streamed = size.piece is not None
+    if streamed and (request.approximate == "never" or request.route in ("dual", "primal")):
         raise PlanError(
             "items that are read in passes are not kept, so that an exact answer cannot be had; "
             "use Plan(approximate=Nystrom(...)), or read them into memory"
         )
-    how, why = request.approximate, "approximate, because the items are read in passes"
+    how, why = request.approximate, ""
+    if streamed:
+        why = "approximate, because the items are read in passes"
+    elif how == "auto":
+        why = f"approximate, because the Gram matrix of {size.items} items would not fit"
     how = Nystrom(enough_centers(size.items)) if how == "auto" else how
-    return plan_sketch(request, how, size, (why,), passes)
+    return plan_sketch(request, how, size, (why,) if why else (), passes)
 
 
 def sketch_bytes(size: Size, count: int, direct: bool) -> int:
@@ -128,7 +133,7 @@ def sketch_bytes(size: Size, count: int, direct: bool) -> int:
         system = max(sums + threads, 8 * 9 * M**2)  # then decompositions, with their workspace
     else:
         sample = 8 * min(n, SAMPLE * M) * M
-        system = 8 * 4 * M**2 + 2 * sample + 8 * cores() * max(STRIPE, 16 * M)
+        system = 8 * 3 * M**2 + 2 * sample + 8 * cores() * max(STRIPE, 16 * M)
     judges, witnesses = min(n, JUDGES), min(n, WITNESSES)
     judging = 3 * M**2 + 3 * judges**2 + judges * witnesses + 2 * (judges + witnesses) * M
     system = max(system, 8 * judging)
@@ -141,8 +146,10 @@ def sketch_bytes(size: Size, count: int, direct: bool) -> int:
 def _seconds(size: Size, count: int, direct: bool, passes: int = 1) -> float:
     n, M, t = size.items, count, size.targets
     one = product_seconds(n * M, size.row, 2 * t)
+    judging = 2 * factor_seconds(min(n, JUDGES)) + product_seconds(JUDGES * M, size.row)
     if direct:
         # The system is half a matrix product, and one more pass has its residual.
-        return passes * (n * M**2 * FLOP / cores() + one) + one + 30 * factor_seconds(M)
-    sample = SAMPLE * M * M**2 * 2 * FLOP / cores()
-    return (PASSES + 1) * one + sample + 4 * factor_seconds(M)
+        adding = passes * (n * M**2 * FLOP / cores() + one)
+        return adding + one + 30 * factor_seconds(M) + judging
+    sample = SAMPLE * M * M**2 * FLOP / cores()
+    return PASSES * passes * one + sample + 3 * factor_seconds(M) + judging

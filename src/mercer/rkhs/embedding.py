@@ -1,65 +1,89 @@
-"""Mean embeddings: a whole set of things as one function, and tests that compare such sets."""
+"""Mean embeddings: a whole set of things as one function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points, real_numbers
+from mercer.domains import InMemory, Points, Rows, real_numbers
 from mercer.errors import DomainError
+from mercer.gram import Blocked, product
+from mercer.gram.product import symmetric_product
+from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.tiles import fill
+from mercer.progress import progress
 from mercer.rkhs.function import Function
+from mercer.rkhs.sources import rows_of
+from mercer.solvers.pivoted import pivoted
+from mercer.values import whole
 
-__all__ = ["Statistic", "hsic", "mean_embedding", "mmd"]
+__all__ = ["Embedding", "mean_embedding"]
+
+EXACT_UP_TO = 20_000  # items for which the error is computed from all pairs
 
 
-class Statistic(float):
-    """A number, with the p-value of a permutation test if one was asked for.
+@dataclass(frozen=True, eq=False, repr=False)
+class Embedding(Function):
+    """An approximate mean embedding: the projection of Σ wᵢ k(·, xᵢ) on a few sections.
+
+    It is a `Function` of few points, and as such as fast to evaluate and to compare.
 
     Attributes
     ----------
-    pvalue : float or None
-        (1 + permutations with a statistic at least as large) / (1 + permutations).
-    null : ndarray or None
-        The statistic under each permutation.
+    error : float
+        Its distance from the embedding of all items; estimated where those are very many, and
+        then rather too large than too small.
+    items : int
+        How many there are.
 
     Examples
     --------
-    >>> found = Statistic(2.0, null=np.array([0.5, 2.5, 1.0]))
-    >>> found + 1, found.pvalue
-    (3.0, 0.5)
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(500, 1))
+    >>> mu = mean_embedding(Gaussian(1.0), X, centers=20)
+    >>> len(mu), mu.error < 1e-4
+    (20, True)
     """
 
-    pvalue: float | None
-    null: np.ndarray | None
+    error: float = 0.0
+    items: int = 0
 
-    def __new__(cls, value: float, null: np.ndarray | None = None) -> Statistic:
-        self = super().__new__(cls, value)
-        self.null = null
-        if null is None:
-            self.pvalue = None
-        else:
-            self.pvalue = float(1 + np.sum(null >= value)) / (1 + len(null))
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Statistic, (float(self), self.null)
+    def __repr__(self) -> str:
+        return (
+            f"Embedding({self.kernel!r}, {self.items} items, approximate: {len(self)} points, "
+            f"error {self.error:.2g})"
+        )
 
 
-def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> Function:
+def mean_embedding(
+    kernel: Kernel, X: Any, weights: Any = None, centers: Any = None, seed: int = 0
+) -> Function:
     """Return the mean of the sections k(·, x): the set `X` as one function.
 
     Parameters
     ----------
     kernel : Kernel
-        Heuristics are resolved on `X`.
+        Heuristics are resolved on `X`; on a sample, if there are centers.
     X : sequence of things
+        With centers also a `Stream` or a `numpy.memmap`, which are read in chunks.
     weights : array, optional
         Not negative; divided by their sum.
+    centers : int or sequence of things, optional
+        Return the projection on the sections of so many items, chosen by a randomly pivoted
+        Cholesky factor from a sample, or of these ones: an approximate `Embedding`, of which each
+        value costs as many similarities as there are centers, however many items there are.
+    seed : int
+        Of that choice.
+
+    Notes
+    -----
+    With M centers Z the coefficients are K(Z, Z)⁻¹K(Z, X)w, from one pass over the items. The
+    discrepancy of two large sets is the distance of their embeddings, ``mu.distance(nu)``.
 
     Examples
     --------
@@ -67,119 +91,76 @@ def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> Function:
     >>> mean_embedding(Linear(), [[1.0], [3.0]])([[1.0]])
     array([2.])
     """
-    kernel = named(kernel).resolve(X)
-    points = kernel.admit(X)
-    if weights is None:
-        return Function(kernel, points, np.full(len(points), 1 / len(points)))
-    w = real_numbers(weights, "weights")
-    if w.shape != (len(points),) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
-        raise DomainError(
-            f"weights must be {len(points)} finite numbers, not negative and not all zero"
-        )
-    return Function(kernel, points, w / w.sum())
-
-
-def mmd(
-    kernel: Kernel, X: Any, Y: Any, permutations: int = 0, seed: int = 0, squared: bool = False
-) -> Statistic:
-    """Return the maximum mean discrepancy: the distance of two sets' mean embeddings.
-
-    It is zero for equal sets, and for large samples only if they come from the same distribution
-    (with a kernel such as `Gaussian`).
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Heuristics are resolved on both sets together.
-    X, Y : sequences of things
-    permutations : int
-        Number of random relabelings for a p-value against "the same distribution"; 0 for none.
-    seed : int
-    squared : bool
-        Whether to return |μ_X − μ_Y|².
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.kernels import Gaussian
-    >>> rng = np.random.default_rng(0)
-    >>> X, Y = rng.normal(size=(50, 1)), rng.normal(2.0, 1.0, size=(50, 1))
-    >>> mmd(Gaussian(1.0), X, Y, permutations=99).pvalue
-    0.01
-    """
     kernel = named(kernel)
-    both = _together(kernel, X, Y)
-    kernel = kernel.resolve(both)
-    n, total = len(kernel.admit(X)), len(both)
-    K = np.asarray(fill(kernel, kernel.admit(both), dtype=np.float64))
-
-    def discrepancy(order: np.ndarray) -> float:
-        signs = np.full(total, -1 / (total - n))
-        signs[order[:n]] = 1 / n
-        square = max(float(signs @ K @ signs), 0.0)
-        return square if squared else float(np.sqrt(square))
-
-    return _permuted(discrepancy, total, permutations, seed)
+    if centers is not None:
+        return _projected(kernel, X, weights, centers, seed)
+    kernel = kernel.resolve(X)
+    points = kernel.admit(X)
+    return Function(kernel, points, _shares(weights, len(points)))
 
 
-def hsic(
-    kernel_x: Kernel, kernel_y: Kernel, X: Any, Y: Any, permutations: int = 0, seed: int = 0
-) -> Statistic:
-    """Return the Hilbert-Schmidt independence criterion, tr(K_X H K_Y H)/n².
+def _projected(kernel: Kernel, X: Any, weights: Any, centers: Any, seed: int) -> Embedding:
+    seed = whole(mean_embedding, "seed", seed, least=0)
+    rows, sample, places = rows_of(kernel, X, seed=seed)
+    kernel = kernel.resolve(sample)
+    w = _shares(weights, rows.count)
+    if np.ndim(centers) == 0 and not hasattr(centers, "__len__"):
+        Z = _chosen(kernel, sample, whole(mean_embedding, "centers", centers), seed)
+    else:
+        Z = kernel.admit(centers, "centers")
+        same_width(Z, sample)
+    z = _similarity(kernel, rows, Z, w)
+    white = Whitening(np.asarray(fill(kernel, Z, dtype=np.float64)))
+    seen = white.back(z[:, None])
+    coefficients = white.into(seen)[:, 0]
+    error = _distance(kernel, rows, sample, w, w[places], Z, white, float(np.sum(seen**2)))
+    return Embedding(kernel, Z, coefficients, error, rows.count)
 
-    It is zero, for large samples, only if X and Y are independent (Gretton et al., 2005).
 
-    Parameters
-    ----------
-    kernel_x, kernel_y : Kernel
-    X, Y : sequences of equally many things, paired
-    permutations : int
-        Number of random pairings for a p-value against independence; 0 for none.
-    seed : int
+def _shares(weights: Any, count: int) -> np.ndarray:
+    if weights is None:
+        return np.full(count, 1 / count)
+    w = real_numbers(weights, "weights")
+    if w.shape != (count,) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
+        raise DomainError(f"weights must be {count} finite numbers, not negative and not all zero")
+    return w / w.sum()
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.kernels import Gaussian
-    >>> x = np.linspace(-1, 1, 40)[:, None]
-    >>> hsic(Gaussian(0.5), Gaussian(0.5), x, x**2, permutations=99).pvalue
-    0.01
+
+def _chosen(kernel: Kernel, sample: Points, count: int, seed: int) -> Points:
+    """Return items of the sample that span what it holds."""
+    if count >= len(sample):
+        return sample
+    pivots = pivoted(Blocked(kernel, sample), count, seed=seed).pivots
+    if not len(pivots):  # the kernel is zero on all of them
+        return sample[:1]
+    return sample[np.sort(pivots)]
+
+
+def _similarity(kernel: Kernel, rows: Rows, Z: Points, w: np.ndarray) -> np.ndarray:
+    """Return K(Z, X)w, in one pass over the items."""
+    if isinstance(rows, InMemory):
+        return product(kernel, Z, rows.points, w)
+    total = np.zeros(len(Z))
+    with progress("mean embedding", rows.count) as step:
+        for place, part in rows.pieces():
+            total += product(kernel, Z, part, w[place])
+            step(len(part))
+    return total
+
+
+def _distance(
+    kernel: Kernel, rows: Rows, sample: Points, w: np.ndarray, some: np.ndarray, Z: Points,
+    white: Whitening, seen: float,
+) -> float:  # fmt: skip
+    """Return |μ − Pμ|, from |μ|² − |Pμ|² or for very many items from a sample of them.
+
+    The residual of the sample's own mean has the square of that of μ on average, and besides it
+    the mean of its items' squared residuals over their number.
     """
-    K, L = (_centered(named(k).resolve(A), A) for k, A in ((kernel_x, X), (kernel_y, Y)))
-    if len(K) != len(L):
-        raise DomainError(f"X has {len(K)} items and Y has {len(L)}; they must be paired")
-
-    def dependence(order: np.ndarray) -> float:
-        return float(np.sum(K * L[np.ix_(order, order)])) / len(K) ** 2
-
-    return _permuted(dependence, len(K), permutations, seed)
-
-
-def _permuted(
-    statistic: Callable[[np.ndarray], float], count: int, permutations: int, seed: int
-) -> Statistic:
-    """Return a statistic of the given order, and of random ones."""
-    if isinstance(permutations, bool) or permutations != int(permutations) or permutations < 0:
-        raise DomainError(f"permutations must be a whole number, not negative: {permutations!r}")
-    value = statistic(np.arange(count))
-    if permutations == 0:
-        return Statistic(value)
-    rng = np.random.default_rng(seed)
-    null = np.array([statistic(rng.permutation(count)) for _ in range(int(permutations))])
-    # Permutations that only exchange equal items may differ from the original by rounding.
-    near = np.abs(null - value) <= 1e-12 * abs(value)
-    return Statistic(value, np.where(near, value, null))
-
-
-def _together(kernel: Kernel, X: Any, Y: Any) -> Points:
-    left, right = kernel.domain.admit(X), kernel.domain.admit(Y, "Y")
-    same_width(left, right)
-    return left.concat(right)
-
-
-def _centered(kernel: Kernel, X: Any) -> np.ndarray:
-    """Return HKH with H = I − 11ᵀ/n."""
-    K = np.asarray(fill(kernel, kernel.admit(X), dtype=np.float64))
-    K -= K.mean(axis=0)
-    K -= K.mean(axis=1)[:, None]
-    return K
+    if isinstance(rows, InMemory) and rows.count <= EXACT_UP_TO:
+        square = float(w @ symmetric_product(kernel, rows.points, w)) - seen
+        return math.sqrt(max(square, 0.0))
+    shares = _shares(some if some.any() else None, len(sample))
+    whole = float(shares @ symmetric_product(kernel, sample, shares))
+    back = white.back(product(kernel, Z, sample, shares)[:, None])
+    return math.sqrt(max(whole - float(np.sum(back**2)), 0.0))

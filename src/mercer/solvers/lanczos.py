@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 
 from mercer.gram import Operator
 from mercer.gram.stripes import one_blas_thread
+from mercer.solvers.digits import digits
 from mercer.solvers.spectrum import EPS, Spectrum, certified
 
 __all__ = ["Lanczos"]
@@ -74,28 +75,41 @@ class Lanczos:
         width = min(max(count + (SPARE if self.passes is None else OVERSAMPLED), 8), n)
         basis = Basis(n, min(n, DEPTH * width) + width)
         start = check_random_state(self.random_state).standard_normal((n, width))
-        W, history = np.linalg.qr(start)[0], []
-        while True:
-            W, B = basis.extend(W, gram @ W)
-            values, S = basis.ritz()
-            estimates = np.linalg.norm(B @ S[len(S) - B.shape[1] :, :count], axis=0)
-            enough = self.tol * np.abs(values[:count]) + 4 * np.sqrt(n) * EPS * abs(values[0])
-            enough += np.finfo(float).tiny
-            history.append(float(np.max(estimates / enough)) * self.tol)
-            converged = bool((estimates <= enough).all())
-            if converged or W.shape[1] == 0 or len(history) >= (self.passes or self.max_passes):
-                break
-            if basis.size + W.shape[1] > basis.room:
-                basis.restart(values, S, count + width)
-        stalled = not converged and W.shape[1] > 0 and self.passes is None
+        W, stop = np.linalg.qr(start)[0], ""
+        history: list[float] = []
+        with digits("principal components", self.tol) as tell:
+            while True:
+                try:
+                    KW = gram @ W
+                except KeyboardInterrupt:  # what was found so far is kept
+                    if not history:
+                        raise
+                    stop = f"interrupted after {len(history)} products"
+                    break
+                W, B = basis.extend(W, KW)
+                values, S = basis.ritz()
+                estimates = np.linalg.norm(B @ S[len(S) - B.shape[1] :, :count], axis=0)
+                enough = self.tol * np.abs(values[:count]) + 4 * np.sqrt(n) * EPS * abs(values[0])
+                enough += np.finfo(float).tiny
+                history.append(float(np.max(estimates / enough)) * self.tol)
+                tell(history[-1])
+                if (estimates <= enough).all() or W.shape[1] == 0:
+                    break
+                if len(history) >= (self.passes or self.max_passes):
+                    if self.passes is None:
+                        stop = f"not converged in {len(history)} products; use the dense solver"
+                    break
+                if basis.size + W.shape[1] > basis.room:
+                    basis.restart(values, S, count + width)
+                    S = np.eye(basis.size)
         return certified(
             gram,
             values[:count],
             basis.vectors @ S[:, :count],
-            "stalled" if stalled else "solved",
+            "stalled" if stop else "solved",
             self.name,
             history=tuple(history),
-            message=f"not converged in {len(history)} products" if stalled else "",
+            message=stop,
         )
 
 

@@ -3,7 +3,8 @@
 A loss is a sum over items of a convex function of the item's scores. At given scores F it knows
 its value, the residual R = −∂/∂F and the curvature, a linear map U ↦ HU that acts on each item's
 scores alone. For the negative log likelihood of labels, R is the weighted difference of labels
-and probabilities (Bishop, 4.91 and 4.109).
+and probabilities (Bishop, 4.91 and 4.109). The squared hinge has a slope everywhere but jumps in
+its curvature, one of whose values is taken there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-__all__ = ["Binary", "Curvature", "Loss", "Multinomial"]
+__all__ = ["Binary", "Curvature", "Loss", "Multinomial", "SquaredHinge"]
 
 
 class Curvature(Protocol):
@@ -168,3 +169,70 @@ class MultinomialCurvature:
     def scale(self) -> np.ndarray:
         P = self.probabilities
         return self.weights * np.sum(P * (1 - P), axis=1)
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """Σ wᵢ max(0, 1 − z_ij f_ij)²: the loss of several machines, each for two sides of items.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n, columns)
+        z: 1 or −1, and 0 where an item is not part of a machine.
+    weights : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> loss = SquaredHinge(np.array([[1.0], [-1.0]]), np.ones(2))
+    >>> loss.value(np.array([[0.5], [-2.0]])), loss.dual(np.array([[1.0], [-1.0]]))
+    (0.25, array([1.5]))
+    """
+
+    signs: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def columns(self) -> int:
+        return self.signs.shape[1]
+
+    def value(self, F: np.ndarray) -> float:
+        return float(self.values(F).sum())
+
+    def values(self, F: np.ndarray) -> np.ndarray:
+        """Return the loss of each machine."""
+        return self.weights @ self._short(F) ** 2
+
+    def near(self, F: np.ndarray) -> SquaredHingeCurvature:
+        short, w = self._short(F), 2 * self.weights[:, None]
+        return SquaredHingeCurvature(w * self.signs * short, w * (short > 0))
+
+    def dual(self, R: np.ndarray) -> np.ndarray:
+        """Return Σ (αᵢ − αᵢ²/4wᵢ), α = zR: minus the conjugate of each machine's loss at −R."""
+        w = self.weights[:, None]
+        alpha = self.signs * R
+        squares = np.divide(alpha**2, 4 * w, out=np.zeros_like(alpha), where=w > 0)
+        return np.asarray((alpha - squares).sum(axis=0))
+
+    def _short(self, F: np.ndarray) -> np.ndarray:
+        """Return by how much scores fall short of the margin."""
+        return np.where(self.signs != 0, np.maximum(1 - self.signs * F, 0.0), 0.0)
+
+
+@dataclass(frozen=True)
+class SquaredHingeCurvature:
+    """H = 2w for scores short of the margin, a number for each item and machine."""
+
+    residual: np.ndarray
+    curvature: np.ndarray
+
+    def __call__(self, U: np.ndarray) -> np.ndarray:
+        return self.curvature * U
+
+    def total(self) -> np.ndarray:
+        return np.diag(self.curvature.sum(axis=0) + np.finfo(float).tiny)
+
+    def classes(self) -> None:
+        return None
+
+    def scale(self) -> np.ndarray:
+        return self.curvature.max(axis=1)

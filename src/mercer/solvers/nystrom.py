@@ -26,13 +26,14 @@ from scipy.linalg import lapack
 
 from mercer.errors import SolveError, ValidityError
 from mercer.gram.whitening import Whitening
+from mercer.plans.sketches import SAMPLE
 from mercer.solvers.conjugate import Map
-from mercer.solvers.problem import TRUSTED, Problem, Solution
+from mercer.solvers.problem import Problem, Solution
 from mercer.solvers.steps import descend
 
 __all__ = ["SketchedRidge"]
 
-SAMPLE = 4  # items of the preconditioner's sample, for each function
+ROUNDED = 1e-5  # relative residual that counts as solved where rounding allows no better
 
 
 class Sketched:
@@ -101,27 +102,44 @@ class Sketched:
         return self._sampled(penalty) if make is None else make(self.white, penalty)
 
     def _sampled(self, penalty: float) -> Map:
-        """Return the inverse of the system of a sample of the items."""
-        sketch, n = self.sketch, self.sketch.order
-        count = min(n, max(SAMPLE * sketch.count, 1000))
-        rng = np.random.default_rng(self.seed)
-        places = np.sort(rng.choice(n, count, replace=False))
-        C = self.white.back(sketch.sampled(places).T)
-        w = np.ones(count) if self.weights is None else self.weights[places]
+        """Return the inverse of the system of a sample of the items, in single precision."""
+        C, w = self._sample()
         share = self.total / max(float(w.sum()), np.finfo(float).tiny)
         if self.problem.intercept and w.any():
             C -= (C @ w / w.sum())[:, None]
         C *= np.sqrt(w * share)
-        G = C @ C.T
-        G[np.diag_indices(len(G))] += penalty
-        factor, info = lapack.dpotrf(np.asfortranarray(G), lower=1, overwrite_a=1, clean=0)
+        C = C.astype(np.float32)
+        G = np.asfortranarray(C @ C.T)
+        G[np.diag_indices(len(G))] += np.float32(penalty)
+        factor, info = lapack.spotrf(G, lower=1, overwrite_a=1, clean=0)
         if info != 0 or not np.isfinite(np.diag(factor)).all():
             raise SolveError(
                 f"the preconditioner of {len(G)} functions could not be factored: the values of "
                 f"the kernel are too large for the penalty {penalty:.3g}; use a larger penalty, "
                 "or scale the data"
             )
-        return lambda V: lapack.dpotrs(factor, V, lower=1)[0]
+
+        def inverse(V: np.ndarray) -> np.ndarray:
+            size = np.abs(V).max(initial=0.0) or 1.0  # single precision has a narrow range
+            found, _ = lapack.spotrs(factor, (V / size).astype(np.float32), lower=1)
+            return found.astype(np.float64) * size
+
+        return inverse
+
+    def _sample(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return columns TᵀC(x) of some items, and their weights.
+
+        Centers that were chosen at random are such a sample; their columns are those of the core,
+        of which the whitening knows the root.
+        """
+        sketch, n = self.sketch, self.sketch.order
+        if self.weights is None and getattr(sketch, "uniform", False):
+            return self.white.root(), np.ones(sketch.count)
+        count = min(n, max(SAMPLE * sketch.count, 1000))
+        rng = np.random.default_rng(self.seed)
+        places = np.sort(rng.choice(n, count, replace=False))
+        weights = np.ones(count) if self.weights is None else self.weights[places]
+        return self.white.back(sketch.sampled(places).T), weights
 
 
 @dataclass(frozen=True)
@@ -132,8 +150,8 @@ class SketchedRidge:
     ----------
     direct : bool
         Whether to add up the M × M system, or to take steps with passes over the items.
-    tol : float
-        Relative residual of the system at which it is solved.
+    tol : float, optional
+        Relative residual of the system at which it is solved; by default 1e-7, or 1e-6 by steps.
     steps : int
         The most passes.
     seed : int
@@ -153,7 +171,7 @@ class SketchedRidge:
     """
 
     direct: bool = True
-    tol: float = 1e-7
+    tol: float | None = None
     steps: int = 200
     seed: int = 0
     name = "nystrom"
@@ -170,9 +188,10 @@ class SketchedRidge:
         s, g = state.sums(Y)
         means = _means(Y, state.weights) if state.problem.intercept else np.zeros(Y.shape[1])
         R = state.white.back(g - np.outer(s, means))
+        tol = (1e-7 if self.direct else 1e-6) if self.tol is None else self.tol
         found = descend(
-            lambda V: state.apply(V, penalty), R, state.inverse(penalty), self.tol, self.steps,
-            "passes over the data", TRUSTED, "use a larger penalty, or fewer functions",
+            lambda V: state.apply(V, penalty), R, state.inverse(penalty), tol, self.steps,
+            "passes over the data", ROUNDED, "use a larger penalty, or fewer functions",
         )  # fmt: skip
         a = state.white.into(found.values)
         b = means - (s @ a) / state.total if state.problem.intercept else means

@@ -69,7 +69,8 @@ class Approximation:
         What was done, in words.
     error : float
         The difference of the predictions from those of the exact answer, relative to how much
-        these vary: root mean squares, estimated by learning both from a sample.
+        these vary: root mean squares, estimated by learning both from a sample. NaN where the
+        sample was too small.
     unseen : float or None
         The mean share of k(x, x) that the centers do not see.
     sample : int
@@ -87,11 +88,14 @@ class Approximation:
     sample: int
 
     def __str__(self) -> str:
-        blind = "" if self.unseen is None else f"; centers miss {self.unseen:.2g} of k(x, x)"
-        return (
-            f"approximate: {self.method}; predictions differ from exact ones by about "
-            f"{100 * self.error:.2g} % of their spread, on a sample of {self.sample} items{blind}"
+        apart = (
+            f"predictions differ from exact ones by about {100 * self.error:.2g} % of their "
+            f"spread, on a sample of {self.sample} items"
         )
+        if self.error != self.error:
+            apart = "how far from exact is not known, the sample being too small"
+        blind = "" if self.unseen is None else f"; centers miss {self.unseen:.2g} of k(x, x)"
+        return f"approximate: {self.method}; {apart}{blind}"
 
 
 @dataclass(frozen=True)

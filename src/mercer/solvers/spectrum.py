@@ -89,12 +89,17 @@ class Full:
 
 def certified(
     gram: Operator, values: np.ndarray, vectors: np.ndarray, status: Status, solver: str,
-    **more: Any,
+    images: np.ndarray | None = None, **more: Any,
 ) -> Spectrum:  # fmt: skip
-    """Return a spectrum with determined signs and the residuals of its vectors."""
+    """Return a spectrum with determined signs and the residuals of its vectors.
+
+    `images` are the products of the matrix with the vectors, where those have been made already.
+    """
+    if images is None:
+        images = gram @ vectors
+    residuals = np.linalg.norm(images - vectors * values, axis=0)
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     vectors = vectors * np.where(largest < 0, -1.0, 1.0)
-    residuals = np.linalg.norm(gram @ vectors - vectors * values, axis=0)
     return Spectrum(values, vectors, residuals, status, solver, **more)
 
 

@@ -8,18 +8,16 @@ found so far.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
-from mercer.progress import progress
 from mercer.solvers.conjugate import Map
+from mercer.solvers.digits import digits
 from mercer.solvers.problem import Columns, relative
 
 __all__ = ["descend"]
 
-DIGITS = 100  # steps of a progress bar for each digit that is gained
 ROUNDS = 4  # times that the true residual is computed and worked on
 FEW = 2  # steps after which the recurrence has not drifted yet
 
@@ -67,10 +65,8 @@ def descend(
     array([1., 2.])
     """
     X, D, rest, history = np.zeros_like(R), np.zeros_like(R), R.copy(), [1.0]
-    total = round(DIGITS * -math.log10(tol))
     left = relative(rest, R)
-    with progress(title, total) as step:
-        tell = _teller(step, total)
+    with digits(title, tol) as tell:
         try:
             for _ in range(ROUNDS):
                 before, taken = left, len(history)
@@ -126,16 +122,3 @@ def _round(
         P = Z + (new / sizes) * P
         sizes = new
     return rest
-
-
-def _teller(step: Callable[..., None], total: int) -> Callable[[float], None]:
-    """Return what moves a progress bar by the digits that are gained."""
-    done = 0
-
-    def tell(left: float) -> None:
-        nonlocal done
-        gained = min(round(-DIGITS * math.log10(max(left, 1e-300))), total)
-        step(max(gained - done, 0), f"residual {left:.1e}")
-        done = max(gained, done)
-
-    return tell

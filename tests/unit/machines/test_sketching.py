@@ -85,7 +85,7 @@ def test_random_features_give_a_function_of_features():
     A = np.hstack([Phi(X), np.ones((600, 1))])
     R = np.diag([0.01] * 600 + [0.0])
     np.testing.assert_allclose(
-        machine.predict(X), A @ np.linalg.solve(A.T @ A + R, A.T @ y), atol=1e-6
+        machine.predict(X), A @ np.linalg.solve(A.T @ A + R, A.T @ y), atol=5e-5
     )
     with pytest.raises(ValidityError, match="shift-invariant"):
         KernelRidge(Polynomial(2), follow=Plan(approximate=Random(10))).fit(X, y)
@@ -208,8 +208,8 @@ def test_a_plan_approximates_only_what_would_take_too_long():
     assert "would take about" in hasty.explain()
     never = Plan(patience=1e-3, approximate="never")
     assert not KernelRidge(Gaussian(2.0), follow=never).plan(np.zeros((1000, 3))).is_approximate
-    little = Plan(memory=40_000_000)
-    assert KernelRidge(Gaussian(2.0), follow=little).plan(np.zeros((20_000, 1))).is_approximate
+    little = Plan(memory=150_000_000)
+    assert KernelRidge(Gaussian(2.0), follow=little).plan(np.zeros((200_000, 1))).is_approximate
 
 
 def test_what_cannot_be_approximated_says_so():

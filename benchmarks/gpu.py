@@ -1,0 +1,264 @@
+"""On a GPU: products with Gram matrices that are never written, and machines that use them.
+
+The bars are absolute times on one NVIDIA H200. Beside them stands what the card can do at best,
+measured in the same run: copies, products of matrices, factors, exponentials.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.bench.table import Row, at_least, at_most, columns, render
+from mercer.gram import Blocked
+from mercer.gram.device import DeviceSketch, Engine, OnDevice, device_choice
+from mercer.gram.device.blocks import evaluate
+from mercer.gram.device.fused import compiled
+from mercer.kernels import Gaussian
+from mercer.solvers.device import DeviceCholesky
+from mercer.solvers.problem import Problem
+from mercer.solvers.quadratic import Quadratic
+from mercer.solvers.workingset import Effort, maximize
+
+CENTERS = 20_000
+STEPS = 20
+MS, SECONDS, SMALL = "{:.1f} ms", "{:.1f} s", "{:.0e}"
+
+
+def report() -> str:
+    """Measure and return the tables, or say why there is nothing to measure."""
+    if device_choice("auto") != "cuda":
+        return "no GPU here; see docs/gpu.md for the figures of an H200"
+    found = ceilings()
+    rows = [*products(found), *ridges(), *exact(found), *margins()]
+    return f"{said(found)}\n\n{render(rows)}"
+
+
+# ---- what the card can do ---------------------------------------------------------------------
+
+
+def ceilings() -> dict[str, float]:
+    """Return measured rates: bytes, operations or exponentials a second."""
+    import torch
+
+    place = {"device": "cuda"}
+    found = {}
+    x = torch.rand(1 << 29, **place)
+    y = torch.empty_like(x)
+    found["copy"] = 8 * x.numel() / timed(lambda x=x, y=y: y.copy_(x))
+    del x, y
+    before = torch.backends.cuda.matmul.allow_tf32
+    for name, dtype in (("fp16", "float16"), ("tf32", "float32"), ("fp32", "float32"),
+                        ("fp64", "float64")):  # fmt: skip
+        torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
+        a = torch.randn(8192, 8192, **place).to(getattr(torch, dtype))
+        found[name] = 2 * 8192**3 / timed(lambda a=a: a @ a)
+    torch.backends.cuda.matmul.allow_tf32 = before
+    a = torch.randn(20_000, 20_000, dtype=torch.float64, **place)
+    a = a @ a.T
+    a.diagonal().add_(1e4)
+    found["Cholesky, fp64"] = 20_000**3 / 3 / timed(lambda: torch.linalg.cholesky_ex(a), 3)
+    count, loops = 1 << 24, 256
+    x = torch.rand(count, **place)
+    kernel = compiled(EXPONENTIALS)
+    grid = (count // 1024,)
+    found["exp2"] = count * loops / timed(lambda: kernel[grid](x, loops, BM=1024, num_warps=4))
+    return found
+
+
+EXPONENTIALS = """@triton.jit
+def fused(X, n, BM: tl.constexpr):
+    i = tl.program_id(0) * BM + tl.arange(0, BM)
+    x = tl.load(X + i)
+    for k in range(n):
+        x = tl.exp2(x) - 1.0
+    tl.store(X + i, x)
+"""
+
+
+def said(found: dict[str, float]) -> str:
+    """Return the ceilings as a table."""
+    lines = [("ceiling", "measured")]
+    for name, rate in found.items():
+        unit = "TB/s" if name == "copy" else "10^12/s" if name == "exp2" else "TFLOP/s"
+        lines.append((name, f"{rate / 1e12:.1f} {unit}"))
+    return columns(lines)
+
+
+# ---- products ---------------------------------------------------------------------------------
+
+
+def products(ceiling: dict[str, float]) -> list[Row]:
+    """Return rows about K(500,000 × 20,000) @ v."""
+    import torch
+
+    rows = []
+    for d, bar in ((20, 12.0), (90, 36.0)):
+        generator = torch.Generator("cuda").manual_seed(d)
+        X, Z = (torch.randn(n, d, device="cuda", generator=generator) for n in (500_000, CENTERS))
+        v = torch.randn(CENTERS, 1, device="cuda", generator=generator).double()
+        k = Gaussian(math.sqrt(d))
+        some = torch.arange(0, len(X), 997, device="cuda")
+        truth = evaluate(k, X[some].double(), Z.double()) @ v
+        for way in ("split", "half"):
+            engine = Engine(k, Z, products=way)  # type: ignore[arg-type]
+            A, B = engine.ready(X, "first"), engine.ready(Z, "second")
+            seconds = timed(lambda e=engine, A=A, B=B, v=v: e.multiply(A, B, v))
+            error = float((engine.multiply(A, B, v)[some] - truth).norm() / truth.norm())
+            label = f"K(500,000 x {CENTERS:,})v, d={d}" if way == "split" else '  "half"'
+            rows.append(Row(label, "", "", 1e3 * seconds, at_most(bar, MS)))
+            limit = 2e-6 if way == "split" else 1e-3
+            rows.append(Row("  its relative error", "", "", error, at_most(limit, SMALL)))
+            if way == "split":
+                pairs = len(X) * CENTERS / seconds
+                share = pairs / ceiling["exp2"]
+                rows.append(
+                    Row("  share of the exponentials", "", "", share, at_least(0.0, "{:.2f}"))
+                )
+                share = 2 * pairs * int(A.side.parts[0].table.shape[1]) / ceiling["fp16"]  # type: ignore[union-attr]
+                rows.append(
+                    Row("  share of fp16 products", "", "", share, at_least(0.0, "{:.2f}"))
+                )
+    return rows
+
+
+# ---- machines ---------------------------------------------------------------------------------
+
+
+def ridges() -> list[Row]:
+    """Return rows about ridge regression with many centers."""
+    rows = []
+    compile_first()
+    for n, stay, bar in ((1_000_000, True, 4.0), (10_000_000, False, 60.0)):
+        X, y = sample(n, 28)
+        seconds, (residual, error) = clocked(lambda X=X, y=y, stay=stay: steps(X, y, stay))
+        where = "on the GPU" if stay else "on the host"
+        task = f"ridge, n={n:,}, d=28, {CENTERS:,} centers, {STEPS} steps, data {where}"
+        rows.append(Row(task, "", "", seconds, at_most(bar, SECONDS)))
+        rows.append(Row("  relative residual", "", "", residual, at_most(1e-2, SMALL)))
+        rows.append(Row("  test error / noise", "", "", error / NOISE, at_most(2.0, "{:.3f}")))
+        del X, y
+    return rows
+
+
+NOISE = 0.1
+
+
+def sample(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and a smooth function of them with a little noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + NOISE * rng.standard_normal(n, dtype=np.float32)
+    return X, y.astype(np.float64)
+
+
+def compile_first() -> None:
+    """Take a few steps on little data, so that what is timed is compiled."""
+    X, y = sample(30_000, 28)
+    for stay in (True, False):
+        steps(X, y, stay, centers=3000)
+
+
+def steps(X: np.ndarray, y: np.ndarray, stay: bool, centers: int = CENTERS) -> tuple[float, float]:
+    """Fit by preconditioned conjugate gradients; return the residual and the test error."""
+    penalty = 1e-7 * len(X)
+    sketch = DeviceSketch(Gaussian(8.0), X, X[:centers], stay=stay)
+    white = sketch.whitening()
+    inverse = sketch.preconditioner(white, penalty)
+    rest = white.back(sketch.adjoint(y[:, None]))
+    start = np.linalg.norm(rest)
+    beta = np.zeros_like(rest)
+    Z = inverse(rest)
+    P, size = Z, float(np.sum(rest * Z))
+    for _ in range(STEPS):
+        MP = white.back(sketch.normal(white.into(P))) + penalty * P
+        t = size / float(np.sum(P * MP))
+        beta += t * P
+        rest -= t * MP
+        Z = inverse(rest)
+        size, before = float(np.sum(rest * Z)), size
+        P = Z + size / before * P
+    new, truth = sample(10_000, 28, seed=1)
+    found = DeviceSketch(Gaussian(8.0), new, X[:centers]).product(white.into(beta)).ravel()
+    return float(np.linalg.norm(rest) / start), float(np.sqrt(np.mean((found - truth) ** 2)))
+
+
+def exact(ceiling: dict[str, float]) -> list[Row]:
+    """Return rows about exact ridge regression in double precision."""
+    solver, k = DeviceCholesky(), Gaussian(4.4)
+
+    def fit(n: int) -> Any:
+        X, y = sample(n, 10)
+        gram = OnDevice(k, k.admit(X.astype(np.float64)), "cuda", "double")
+        begin = time.perf_counter()
+        solution = solver.solve(solver.prepare(Problem(gram)), y, penalty=0.1)
+        return time.perf_counter() - begin, solution
+
+    fit(2000)
+    n = 50_000
+    seconds, solution = fit(n)
+    share = n**3 / 3 / seconds / ceiling["Cholesky, fp64"]
+    return [
+        Row(f"exact ridge, n={n:,}, double precision", "", "", seconds, at_most(4.0, SECONDS)),
+        Row("  relative residual", "", "", solution.certificate, at_most(1e-10, SMALL)),
+        Row("  share of Cholesky's ceiling", "", "", share, at_least(0.0, "{:.2f}")),
+    ]
+
+
+def margins(n: int = 20_000) -> list[Row]:
+    """Return rows about a support vector machine, on the GPU and on the CPU."""
+    X, y = sample(n, 20)
+    z = np.where(y > np.median(y), 1.0, -1.0)
+    k, C = Gaussian(4.4), 10.0
+    problem = Quadratic(z, np.minimum(C * z, 0.0), np.maximum(C * z, 0.0), np.zeros(n))
+    effort = Effort(dtype=np.float32, kept=1000)
+    points = k.admit(X)
+    gram = OnDevice(k, points, "cuda")
+    maximize(gram.part(np.arange(3000)), _part(problem, 3000), effort)  # compiled loops
+    seconds, ours = clocked(lambda: maximize(gram, problem, effort))
+    theirs, peer = clocked(lambda: maximize(Blocked(k, points), problem, effort))
+    apart = abs(ours.objective / peer.objective - 1)
+    task = f"support vector machine, n={n:,}, d=20, C=10 (peer: the CPU)"
+    return [
+        Row(task, f"{seconds:.1f} s", f"{theirs:.1f} s", theirs / seconds, at_least(1.0)),
+        Row("  violation", "", f"{peer.violation:.0e}", ours.violation, at_most(1e-3, SMALL)),
+        Row("  difference of objectives", "", "", apart, at_most(1e-5, SMALL)),
+    ]
+
+
+def _part(problem: Quadratic, n: int) -> Quadratic:
+    return Quadratic(problem.target[:n], problem.lower[:n], problem.upper[:n], problem.start[:n])
+
+
+# ---- time -------------------------------------------------------------------------------------
+
+
+def timed(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the median time of work on the GPU, in seconds, after a first run."""
+    import torch
+
+    work()
+    found = []
+    for _ in range(repeats):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        work()
+        end.record()
+        torch.cuda.synchronize()
+        found.append(begin.elapsed_time(end) / 1e3)
+    return float(np.median(found))
+
+
+def clocked(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds of one run, and what it returns."""
+    import torch
+
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    answer = work()
+    torch.cuda.synchronize()
+    return time.perf_counter() - begin, answer

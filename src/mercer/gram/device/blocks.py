@@ -1,0 +1,74 @@
+"""Blocks: products with a Gram matrix on a Torch device, a block of it at a time.
+
+Any kernel on vectors can do that, in any precision: its array-API code runs on tensors as it does
+on NumPy's arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mercer.domains import Vectors
+from mercer.gram.device.devices import emptied, free_bytes, is_full
+from mercer.kernels import Kernel
+from mercer.kernels.tiles import fill
+
+__all__ = ["evaluate", "in_parts", "multiply", "rows_at_once"]
+
+SHARE = 0.4  # of the free memory that blocks may take
+WIDEST = 1 << 16  # columns of a block
+LEAST = 16  # rows below which a block is not made smaller
+
+
+def evaluate(kernel: Kernel, A: Any, B: Any = None) -> Any:
+    """Return K(A, B) of tensors of rows; with one, an exactly symmetric matrix.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> torch = pytest.importorskip("torch")
+    >>> from mercer.kernels import Linear
+    >>> evaluate(Linear(), torch.ones(2, 3)).tolist()
+    [[3.0, 3.0], [3.0, 3.0]]
+    """
+    return fill(kernel, Vectors(A), None if B is None else Vectors(B))
+
+
+def multiply(kernel: Kernel, A: Any, B: Any, V: Any) -> Any:
+    """Return K(A, B) @ V in double precision, for tensors of rows."""
+    import torch
+
+    V = V.double()
+    out = torch.zeros((len(A), V.shape[1]), dtype=torch.float64, device=A.device)
+    for j in range(0, len(B), WIDEST):
+        right, some = B[j : j + WIDEST], V[j : j + WIDEST]
+        height = rows_at_once(kernel, len(right), A)
+
+        def use(i: slice, right: Any = right, some: Any = some) -> None:
+            out[i] += evaluate(kernel, A[i], right).double() @ some
+
+        in_parts(len(A), height, use)
+    return out
+
+
+def rows_at_once(kernel: Kernel, columns: int, rows: Any) -> int:
+    """Return how many rows of a block fit into the device's memory."""
+    each = columns * rows.element_size() * (kernel.workspace() + 3)
+    return max(int(SHARE * free_bytes(rows.device) / each), LEAST)
+
+
+def in_parts(count: int, size: int, use: Callable[[slice], None]) -> None:
+    """Use all of a range part by part; a part that does not fit is halved, down to a few rows."""
+    start = 0
+    while start < count:
+        try:
+            use(slice(start, min(start + size, count)))
+        except Exception as error:
+            if not is_full(error) or size <= LEAST:
+                raise
+            size = max(min(size, count - start) // 2, LEAST)
+        else:
+            start += size
+            continue
+        emptied()

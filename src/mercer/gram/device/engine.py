@@ -1,0 +1,101 @@
+"""The engine: products of one kernel on one device, fused where that is possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import mercer.gram.device.blocks as blocks
+from mercer.gram.device import fused
+from mercer.gram.device.plain import program_of
+from mercer.gram.device.sides import Products, Role, Side, origins, prepare
+from mercer.kernels import Kernel
+
+__all__ = ["Engine", "Precision", "Ready"]
+
+Precision = Literal["single", "double"]
+FEW = 4  # columns of coefficients that may count with all their digits at little cost
+
+
+@dataclass
+class Ready:
+    """Rows on a device, with what fused products need of them."""
+
+    rows: Any
+    side: Side | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, items: Any) -> Ready:
+        side = None if self.side is None else self.side.take(items)
+        return Ready(self.rows[items], side)
+
+
+class Engine:
+    """Products with Gram matrices of rows on a device.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved, without names of columns.
+    reference : tensor of shape (m, width)
+        Rows whose mean is the origin from which all others are seen.
+    precision : {"single", "double"}
+    products : {"split", "half", "tf32x3", "tf32", "ieee"}
+        How dot products are computed in single precision. "split" has full accuracy, "half" is
+        faster and has three to four digits.
+
+    Attributes
+    ----------
+    program : Program or None
+        None where products are not fused.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> torch = pytest.importorskip("torch")
+    >>> from mercer.kernels import Linear
+    >>> X = torch.tensor([[1.0], [2.0]])
+    >>> engine = Engine(Linear(), X)
+    >>> A, B = engine.ready(X, "first"), engine.ready(X, "second")
+    >>> engine.multiply(A, B, torch.ones(2, 1)).ravel().tolist()
+    [3.0, 6.0]
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        reference: Any,
+        precision: Precision = "single",
+        products: Products = "split",
+    ) -> None:
+        self.kernel = kernel
+        self.precision = precision
+        self.products: Products = products
+        program = None
+        if precision == "single" and fused.available(str(reference.device)):
+            program, _ = program_of(kernel, int(reference.shape[1]))
+        self.program = program
+        self._origins = None if program is None else origins(program, reference)
+
+    def ready(self, rows: Any, role: Role) -> Ready:
+        """Return rows that are ready for products; the two sides of one have different roles."""
+        if self.program is None or self._origins is None:
+            return Ready(rows.double() if self.precision == "double" else rows)
+        side = prepare(self.program, rows, self._origins, role, self.products)
+        return Ready(rows, side)
+
+    def multiply(self, A: Ready, B: Ready, V: Any, exact: bool = False) -> Any:
+        """Return K(A, B) @ V in double precision; what is not finite is left to the caller."""
+        if self.program is None or A.side is None or B.side is None:
+            return blocks.multiply(self.kernel, A.rows, B.rows, V)
+        exact = exact and V.shape[1] <= FEW and self.products not in ("half", "tf32")
+        return fused.multiply(self.program, A.side, B.side, V, self.products, exact)
+
+    def careful(self) -> Engine:
+        """Return an engine for numbers that single precision cannot hold."""
+        again = Engine.__new__(Engine)
+        again.kernel, again.precision, again.products = self.kernel, "double", self.products
+        again.program, again._origins = None, None
+        return again

@@ -1,0 +1,113 @@
+"""Plain rows: what a device computes with, a matrix of numbers whose columns have no names."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer.domains import VECTORS, Points, Table, Vectors, is_frame
+from mercer.errors import DomainError, PlanError
+from mercer.gram.device.expression import Program, Unfused
+from mercer.gram.device.rules import fuse
+from mercer.kernels import Kernel
+from mercer.kernels.algebra import On
+from mercer.kernels.composite import Composite
+
+__all__ = ["explained", "numbered", "numbers", "program_of"]
+
+
+def numbers(points: Any) -> Any:
+    """Return the rows of points as a dense or sparse matrix of floats, or raise `PlanError`.
+
+    Examples
+    --------
+    >>> numbers(VECTORS.admit([[1.0, 2.0]]))
+    array([[1., 2.]])
+    """
+    if isinstance(points, Vectors):
+        return points.array
+    if isinstance(points, Table):
+        try:
+            return VECTORS.admit(points).array
+        except DomainError as error:
+            raise PlanError(f'{error}; use device="cpu"') from error
+    if isinstance(points, Points):
+        name = type(points).__name__.lower()
+        raise PlanError(f'{name} are no rows of numbers for a GPU; use device="cpu"')
+    return VECTORS.admit(points).array
+
+
+def numbered(kernel: Kernel, points: Any) -> Kernel:
+    """Return the kernel with the numbers of columns in place of their names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.kernels import Gaussian
+    >>> k = Gaussian(1.0).on("weight")
+    >>> numbered(k, k.admit(pd.DataFrame({"height": [1.0], "weight": [2.0]})))
+    Gaussian(bandwidth=1.0).on(1)
+    """
+    frame: Any = getattr(points, "frame", None)
+    names = getattr(points, "names", None)
+    if is_frame(frame):
+        names = tuple(map(str, frame.columns))
+    return kernel if names is None else _numbered(kernel, tuple(names))
+
+
+def _numbered(kernel: Any, names: tuple[str, ...]) -> Any:
+    if isinstance(kernel, On):
+        width = len(names)
+        places: list[int] = []
+        for column in kernel.columns:
+            if isinstance(column, slice):
+                places += range(*column.indices(width))
+            else:
+                places.append(names.index(column) if column in names else column)
+        inner = _numbered(kernel.kernel, tuple(names[j] for j in places))
+        return dataclasses.replace(kernel, kernel=inner, columns=tuple(places))
+    if not isinstance(kernel, Composite):
+        return kernel
+    parts = {
+        name: _numbered(part, names)
+        for name, part in kernel.parameters().items()
+        if isinstance(part, Kernel)
+    }
+    return dataclasses.replace(kernel, **parts)  # type: ignore[type-var]
+
+
+def program_of(kernel: Kernel, width: int) -> tuple[Program | None, str]:
+    """Return the program of a kernel, or None and the reason why there is none."""
+    try:
+        return fuse(kernel, width), ""
+    except Unfused as reason:
+        return None, str(reason)
+
+
+def explained(kernel: Kernel, width: int, device: str, precision: str = "single") -> str:
+    """Say in words how products with a kernel are computed on a device, for plans.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Chi2
+    >>> explained(Chi2(1.0), 3, "cuda")
+    'not fused, because Chi2 is no function of dot products or distances; blocks of Torch instead'
+    """
+    from mercer.gram.device.fused import available
+
+    if precision == "double":
+        return "not fused, because double precision is asked for; blocks of Torch instead"
+    program, reason = program_of(kernel, width)
+    if program is None:
+        return f"not fused, because {reason}; blocks of Torch instead"
+    if not available(device):
+        return "not fused, because Triton is not here; blocks of Torch instead"
+    return "fused by Triton, the Gram matrix never written"
+
+
+def dense(rows: Any) -> np.ndarray:
+    """Return rows as a dense array."""
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)

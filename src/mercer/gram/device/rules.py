@@ -1,0 +1,244 @@
+"""Rules: how each kernel is written down as arithmetic of metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.gram.device.expression import LOG2E, Columns, Metric, Program, Unfused, Writer
+from mercer.kernels import (
+    Constant,
+    Cosine,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Periodic,
+    Polynomial,
+    QuadraticForm,
+    RationalQuadratic,
+    Shepard,
+    Sigmoid,
+    Tanimoto,
+)
+from mercer.kernels.algebra import On, Power, Product, Scale, Sum
+from mercer.kernels.elementwise import Exp, PolynomialOf
+from mercer.kernels.lengths import AssumePSD, GaussianOver, Normalize
+
+__all__ = ["RULES", "fuse"]
+
+# ---- leaves ---------------------------------------------------------------------------------
+
+
+def _squared(w: Writer, k: Any, columns: Columns, steep: float) -> str:
+    return w.metric(Metric("squared", columns, k.scales), steep)
+
+
+def _gaussian(w: Writer, k: Any, columns: Columns) -> str:
+    return w.decay(_squared(w, k, columns, 0.5 * k.precision), 0.5 * k.precision)
+
+
+def _exponential(w: Writer, k: Any, columns: Columns) -> str:
+    root = w.line(f"tl.sqrt({_squared(w, k, columns, math.inf)})")
+    return w.decay(root, 1 / k.sigma)
+
+
+def _laplacian(w: Writer, k: Any, columns: Columns) -> str:
+    return w.decay(w.metric(Metric("cityblock", columns, k.scales)), 1 / k.sigma)
+
+
+def _matern(w: Writer, k: Any, columns: Columns) -> str:
+    if k.nu == math.inf:
+        return _gaussian(w, k, columns)
+    if k.nu not in (0.5, 1.5, 2.5):
+        raise Unfused(f"Matern with nu = {k.nu:g} is a Bessel function")
+    if k.nu == 0.5:
+        return _exponential(w, k, columns)
+    # (1 + t)e^(−t) and (1 + t + t²/3)e^(−t) begin with 1 − t²/2 and 1 − t²/6.
+    steep = k.nu * k.precision * (1.0 if k.nu == 1.5 else 1 / 3)
+    root = w.line(f"tl.sqrt({_squared(w, k, columns, steep)})")
+    t = w.line(f"{root} * {w.number(math.sqrt(2 * k.nu) / k.sigma)}")
+    falling = w.decay(t, 1.0)
+    if k.nu == 1.5:
+        return w.line(f"(1.0 + {t}) * {falling}")
+    return w.line(f"(1.0 + {t} + {t} * {t} * {w.number(1 / 3)}) * {falling}")
+
+
+def _rational(w: Writer, k: Any, columns: Columns) -> str:
+    D = _squared(w, k, columns, 0.5 * k.precision)
+    base = w.line(f"1.0 + {D} * {w.number(0.5 / k.alpha * k.precision)}")
+    return w.line(f"tl.exp2(tl.log2({base}) * {w.number(-k.alpha)})")
+
+
+def _periodic(w: Writer, k: Any, columns: Columns) -> str:
+    return w.decay(w.metric(Metric("squared", columns, change=k), 0.5), 0.5)
+
+
+def _shepard(w: Writer, k: Any, columns: Columns) -> str:
+    if k.order not in (1.0, 2.0):
+        raise Unfused(f"Shepard of order {k.order:g} is no function of a distance of order 1 or 2")
+    scales = None
+    if k.attention is not None:
+        if not all(k.attention):  # what gets no attention is not looked at
+            seen = tuple(np.flatnonzero(k.attention).tolist())
+            if not seen:
+                raise Unfused("Shepard without attention looks at nothing")
+            columns = w.inside(seen, columns)
+        scales = tuple(a ** (-1 / k.order) for a in k.attention if a)
+    exponent = k.exponent / k.order
+    if k.order == 1.0:
+        D = w.metric(Metric("cityblock", columns, scales))
+    else:
+        D = w.metric(
+            Metric("squared", columns, scales), k.sensitivity if exponent >= 1 else math.inf
+        )
+    return w.decay(w.real_power(D, exponent), k.sensitivity)
+
+
+def _linear(w: Writer, k: Any, columns: Columns) -> str:
+    return w.metric(Metric("dot", columns))
+
+
+def _polynomial(w: Writer, k: Any, columns: Columns) -> str:
+    dot = w.metric(Metric("dot", columns))
+    base = w.line(f"{dot} * {w.number(k.scale)} + {w.number(k.offset)}")
+    return w.power(base, k.degree)
+
+
+def _sigmoid(w: Writer, k: Any, columns: Columns) -> str:
+    dot = w.metric(Metric("dot", columns))
+    x = w.line(f"{dot} * {w.number(k.slope)} + {w.number(k.offset)}")
+    x = w.line(f"tl.minimum(tl.maximum({x}, -20.0), 20.0)")
+    far = w.line(f"1.0 - 2.0 / (tl.exp2({x} * {w.number(2 * LOG2E)}) + 1.0)")
+    # Near zero the difference would cancel, and the Taylor series is exact.
+    s = w.line(f"{x} * {x}")
+    series = w.number(62 / 2835)
+    for c in (-17 / 315, 2 / 15, -1 / 3, 1.0):
+        series = w.line(f"{series} * {s} + {w.number(c)}")
+    near = w.line(f"{x} * {series}")
+    return w.line(f"tl.where({s} < 0.09, {near}, {far})")
+
+
+def _constant(w: Writer, k: Any, columns: Columns) -> str:
+    return w.number(k.value)
+
+
+def _changed_dot(w: Writer, k: Any, columns: Columns) -> str:
+    return w.metric(Metric("dot", columns, change=k))
+
+
+def _tanimoto(w: Writer, k: Any, columns: Columns) -> str:
+    dot = w.metric(Metric("dot", columns))
+    here, there = w.length(Linear(), columns, inverse=False)
+    rest = w.line(f"{here} + {there} - {dot}")
+    return w.line(f"tl.where({rest} > 0.0, {dot} / tl.where({rest} > 0.0, {rest}, 1.0), 1.0)")
+
+
+# ---- compositions ---------------------------------------------------------------------------
+
+
+def _sum(w: Writer, k: Any, columns: Columns) -> str:
+    return w.line(f"{w.write(k.left, columns)} + {w.write(k.right, columns)}")
+
+
+def _product(w: Writer, k: Any, columns: Columns) -> str:
+    return w.line(f"{w.write(k.left, columns)} * {w.write(k.right, columns)}")
+
+
+def _scale(w: Writer, k: Any, columns: Columns) -> str:
+    return w.line(f"{w.write(k.kernel, columns)} * {w.number(k.factor)}")
+
+
+def _power(w: Writer, k: Any, columns: Columns) -> str:
+    return w.power(w.write(k.kernel, columns), k.exponent)
+
+
+def _exp(w: Writer, k: Any, columns: Columns) -> str:
+    return w.decay(w.write(k.kernel, columns), -1.0)
+
+
+def _polynomial_of(w: Writer, k: Any, columns: Columns) -> str:
+    inner = w.write(k.kernel, columns)
+    *lower, result = (w.number(c) for c in k.coefficients)
+    for c in reversed(lower):  # Horner's rule
+        result = w.line(f"{result} * {inner} + {c}")
+    return result
+
+
+def _normalize(w: Writer, k: Any, columns: Columns) -> str:
+    inner = w.write(k.kernel, columns)
+    here, there = w.length(k.kernel, columns, inverse=True)
+    return w.line(f"{inner} * {here} * {there}")
+
+
+def _gaussian_over(w: Writer, k: Any, columns: Columns) -> str:
+    if type(k.kernel) is Linear:  # whose distance is that of the rows
+        return _gaussian(w, Gaussian(k.bandwidth), columns)
+    inner = w.write(k.kernel, columns)
+    here, there = w.length(k.kernel, columns, inverse=False)
+    D = w.line(f"tl.maximum({here} + {there} - 2.0 * {inner}, 0.0)")
+    return w.decay(D, 0.5 * min(1 / k.bandwidth / k.bandwidth, 1e300))
+
+
+def _inner(w: Writer, k: Any, columns: Columns) -> str:
+    return w.write(k.kernel, columns)
+
+
+def _on(w: Writer, k: Any, columns: Columns) -> str:
+    if k.missing != "error":
+        raise Unfused("missing entries are looked at column by column")
+    inside = w.inside(k.columns, columns)
+    if not inside:
+        raise Unfused("no column is chosen")
+    return w.write(k.kernel, None if inside == tuple(range(w.width)) else inside)
+
+
+RULES: dict[type, Callable[[Writer, Any, Columns], str]] = {
+    Gaussian: _gaussian,
+    Exponential: _exponential,
+    Laplacian: _laplacian,
+    Matern: _matern,
+    RationalQuadratic: _rational,
+    Periodic: _periodic,
+    Shepard: _shepard,
+    Linear: _linear,
+    Polynomial: _polynomial,
+    Sigmoid: _sigmoid,
+    Constant: _constant,
+    Cosine: _changed_dot,
+    QuadraticForm: _changed_dot,
+    Tanimoto: _tanimoto,
+    Sum: _sum,
+    Product: _product,
+    Scale: _scale,
+    Power: _power,
+    Exp: _exp,
+    PolynomialOf: _polynomial_of,
+    Normalize: _normalize,
+    GaussianOver: _gaussian_over,
+    AssumePSD: _inner,
+    On: _on,
+}
+
+
+def fuse(kernel: Kernel, width: int) -> Program:
+    """Return the program of a resolved kernel on rows of this width, or raise `Unfused`.
+
+    Examples
+    --------
+    >>> program = fuse(Gaussian(2.0), width=3)
+    >>> program.metrics[0].kind, program.lines
+    ('squared', ('e0 = tl.exp2(m0 * p0)',))
+    >>> from mercer.kernels import Chi2
+    >>> fuse(Chi2(1.0), width=3)
+    Traceback (most recent call last):
+        ...
+    mercer.gram.device.expression.Unfused: Chi2 is no function of dot products or distances
+    """
+    writer = Writer(width, RULES)
+    return writer.program(writer.write(kernel, None))

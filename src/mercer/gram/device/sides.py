@@ -1,0 +1,290 @@
+"""Sides: rows made ready for a fused product, once for all products with them.
+
+A product of matrices in single precision is slow on a GPU, one in half precision about fifteen
+times as fast. So each number is written as a sum of two halves, x = h + l with h of eleven bits
+and l of the next eleven, and xᵀz becomes hᵀh' + hᵀl' + lᵀh', *one* product of rows of three times
+the length: (h, h, l) on the first side and (h, l, h) on the second. What is left out is of the
+size of rounding in single precision. Before that, rows are seen from an origin and multiplied by a
+power of two, so that nothing is too large or too small for a half.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mercer.domains import Vectors
+from mercer.gram.device.expression import Length, Metric, Program
+from mercer.kernels import Cosine, Kernel, Periodic, QuadraticForm
+from mercer.kernels.angles import _unit_rows
+from mercer.kernels.lengths import Normalize
+
+__all__ = ["PADDING", "Part", "Products", "Role", "Side", "origins", "prepare"]
+
+Role = Literal["first", "second"]
+# How the products are computed: of halves split in two, of halves, or of single-precision numbers
+# in one of Triton's ways.
+Products = Literal["split", "half", "tf32x3", "tf32", "ieee"]
+PADDING = 256  # rows are padded to a multiple of this, so that no loop needs a mask
+STEP = 16  # what a matrix unit takes of a row at a time
+HALF = 14  # the largest entry is brought below 2 to this power
+WHOLE = 320  # halves of a row that are loaded at once
+PIECE = 64  # ... and a piece of a longer row
+CHUNK = 1 << 25  # entries of a working copy in double precision
+
+
+@dataclass
+class Part:
+    """One metric's share of a side.
+
+    Attributes
+    ----------
+    table : tensor of shape (padded, K) or None
+        Rows for products of matrices.
+    unit : tensor of shape ()
+        What one unit in the table is worth.
+    squares : tensor of shape (padded,) or None
+        Squared lengths.
+    columns : tensor of shape (d, padded) or None
+        The same rows in single precision, for differences.
+    longest : tensor of shape ()
+        The largest squared length.
+    """
+
+    table: Any = None
+    unit: Any = None
+    squares: Any = None
+    columns: Any = None
+    longest: Any = None
+
+    def take(self, items: Any, padded: int) -> Part:
+        return Part(
+            _taken(self.table, items, padded, 0),
+            self.unit,
+            _taken(self.squares, items, padded, 0),
+            _taken(self.columns, items, padded, 1),
+            self.longest,
+        )
+
+
+@dataclass
+class Side:
+    """Rows that are ready.
+
+    Attributes
+    ----------
+    count : int
+    parts : list of Part
+        One for each metric of the program.
+    lengths : list of tensor of shape (padded,)
+        One for each length of the program.
+    """
+
+    count: int
+    parts: list[Part]
+    lengths: list[Any]
+
+    @property
+    def padded(self) -> int:
+        return padded(self.count)
+
+    def take(self, items: Any) -> Side:
+        """Return some of the rows; `items` is a tensor of their numbers."""
+        count = len(items)
+        room = padded(count)
+        return Side(
+            count,
+            [part.take(items, room) for part in self.parts],
+            [_taken(values, items, room, 0) for values in self.lengths],
+        )
+
+    @property
+    def bytes(self) -> int:
+        """What it takes of the device's memory."""
+        tensors = [t for p in self.parts for t in (p.table, p.squares, p.columns)] + self.lengths
+        return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+
+
+def padded(count: int) -> int:
+    """Return the number of rows with padding.
+
+    Examples
+    --------
+    >>> padded(3), padded(257)
+    (256, 512)
+    """
+    return max(-(-count // PADDING), 1) * PADDING
+
+
+def origins(program: Program, X: Any) -> list[Any]:
+    """Return where each metric's rows are seen from: their mean, or zero for dot products."""
+    return [
+        _seen(metric, X, "second").double().mean(dim=0) if metric.centered else None
+        for metric in program.metrics
+    ]
+
+
+def prepare(
+    program: Program, X: Any, centers: list[Any], role: Role, products: Products, near: bool = True
+) -> Side:
+    """Return a side of rows.
+
+    Parameters
+    ----------
+    program : Program
+    X : tensor of shape (n, width), float32 or float64
+    centers : list
+        From `origins`, the same for both sides.
+    role : {"first", "second"}
+        Which side of the halves it is; the two sides of a product have different ones.
+    products : str
+        How they are computed.
+    near : bool
+        Whether single-precision rows are kept beside halves, for pairs that are close.
+    """
+    parts = [
+        _part(metric, X, center, role, products, near)
+        for metric, center in zip(program.metrics, centers, strict=True)
+    ]
+    return Side(len(X), parts, [_length(length, X) for length in program.lengths])
+
+
+def seen_width(metric: Metric, width: int) -> int:
+    """Return the length of the rows that a metric compares."""
+    chosen = width if metric.columns is None else len(metric.columns)
+    return 2 * chosen if isinstance(metric.change, Periodic) else chosen
+
+
+def table_width(d: int, products: Products) -> int:
+    """Return the length of the rows of a table.
+
+    Examples
+    --------
+    >>> table_width(20, "split"), table_width(200, "split")
+    (64, 640)
+    """
+    K = 3 * d if products == "split" else d
+    step = PIECE if K > whole(products) else STEP
+    return -(-K // step) * step
+
+
+def whole(products: Products) -> int:
+    """Return up to which length rows are loaded at once; longer ones come in pieces."""
+    return WHOLE if products in ("split", "half") else WHOLE // 2
+
+
+def _part(metric: Metric, X: Any, center: Any, role: Role, products: Products, near: bool) -> Part:
+    import torch
+
+    n, d = len(X), seen_width(metric, int(X.shape[1]))
+    room, place = padded(n), {"device": X.device}
+    rows = torch.empty((n, d), dtype=torch.float32, **place)
+    for start in range(0, n, max(CHUNK // d, 1)):
+        some = slice(start, start + max(CHUNK // d, 1))
+        seen = _seen(metric, X[some], role).double()
+        if center is not None:
+            seen = seen - center
+        if metric.scales is not None:
+            seen = seen / torch.tensor(metric.scales, dtype=torch.float64, **place)
+        rows[some] = seen
+    part = Part()
+    if metric.kind == "squared":
+        part.squares = _padded(torch.linalg.vecdot(rows, rows), room)
+        part.longest = part.squares.amax()
+    if metric.kind == "cityblock" or (near and metric.kind == "squared"):
+        part.columns = torch.zeros((d, room), dtype=torch.float32, **place)
+        part.columns[:, :n] = rows.T
+    if metric.kind != "cityblock":
+        part.table, part.unit = _table(rows, room, role, products)
+    return part
+
+
+def _table(rows: Any, room: int, role: Role, products: Products) -> tuple[Any, Any]:
+    import torch
+
+    n, d = rows.shape
+    width, place = table_width(d, products), {"device": rows.device}
+    if products not in ("split", "half"):
+        table = torch.zeros((room, width), dtype=torch.float32, **place)
+        table[:n, :d] = rows
+        return table, torch.ones((), dtype=torch.float32, **place)
+    table = torch.zeros((room, width), dtype=torch.float16, **place)
+    exponent = torch.frexp(rows.abs().amax()).exponent
+    one = torch.ones((), dtype=torch.float32, **place)
+    rows = rows * torch.ldexp(one, HALF - exponent)
+    high = table[:n, :d]
+    high.copy_(rows)
+    if products == "split":
+        low = (rows - high.float()).half()
+        first, second = (high, low) if role == "first" else (low, high)
+        table[:n, d : 2 * d] = first
+        table[:n, 2 * d : 3 * d] = second
+    return table, torch.ldexp(one, exponent - HALF)
+
+
+def _seen(metric: Metric, X: Any, role: Role) -> Any:
+    """Return the rows that a metric compares, neither centered nor scaled."""
+    import torch
+
+    if metric.columns is not None:
+        X = X[:, list(metric.columns)]
+    change = metric.change
+    if isinstance(change, Cosine):
+        return _unit_rows(Vectors(X.double()))[0]
+    if isinstance(change, Periodic):
+        return change._circle(Vectors(X.double())).array
+    if isinstance(change, QuadraticForm) and role == "first":
+        return X.double() @ torch.tensor(change.matrix, dtype=torch.float64, device=X.device)
+    return X
+
+
+def _length(length: Length, X: Any) -> Any:
+    """Return a length of all rows in single precision."""
+    rows = X if length.columns is None else X[:, list(length.columns)]
+    return _padded(lengths_of(length.kernel, rows, length.inverse).float(), padded(len(X)))
+
+
+def lengths_of(kernel: Kernel, rows: Any, inverse: bool) -> Any:
+    points = Vectors(rows.double())
+    if inverse:
+        return Normalize(kernel)._inverse_lengths(points)
+    return Normalize(kernel).inner_diagonal(kernel, points)
+
+
+def _padded(values: Any, room: int) -> Any:
+    import torch
+
+    found = torch.zeros(room, dtype=torch.float32, device=values.device)
+    found[: len(values)] = values
+    return found
+
+
+def _taken(values: Any, items: Any, room: int, axis: int) -> Any:
+    import torch
+
+    if values is None:
+        return None
+    shape = list(values.shape)
+    shape[axis] = room
+    found = torch.zeros(shape, dtype=values.dtype, device=values.device)
+    found.narrow(axis, 0, len(items)).copy_(values.index_select(axis, items))
+    return found
+
+
+def clearance(steep: float, longest: float) -> float:
+    """Return the squared distance below which one of |x|² + |z|² − 2xᵀz is not good enough.
+
+    Such a distance has an error of about 1e-7·(|x|² + |z|²). If that changes a similarity by less
+    than a millionth, all are good enough, and it is 0. Otherwise it is where similarity has fallen
+    to nearly nothing, or, for a function of the root of the distance, where a thousandth of the
+    lengths is left, so that the root has four digits.
+
+    Examples
+    --------
+    >>> clearance(steep=0.5, longest=2.0), clearance(steep=0.5, longest=1000.0)
+    (0.0, 32.0)
+    """
+    if steep * longest * 2e-7 <= 1e-6:
+        return 0.0
+    return 1e-3 * 2 * longest if math.isinf(steep) else 16 / steep

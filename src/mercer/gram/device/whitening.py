@@ -1,0 +1,104 @@
+"""Whitening on a device: two triangular factors, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import to_numpy
+from mercer.errors import SolveError
+from mercer.gram.device.streaming import tensor
+
+__all__ = ["DeviceWhitening"]
+
+Map = Callable[[np.ndarray], np.ndarray]
+TRIES = 6  # of adding ten times more to the diagonal
+EPS = float(np.finfo(float).eps)
+
+
+class DeviceWhitening:
+    """T = L⁻ᵀ with B + jitter = LLᵀ, so that functions have the norm of their coordinates.
+
+    Parameters
+    ----------
+    core : tensor of shape (M, M), float64
+        B; it is overwritten.
+    least : float
+        What is added to its diagonal at least, as a share of the mean of the diagonal.
+
+    Attributes
+    ----------
+    rank : int
+    jitter : float
+
+    Examples
+    --------
+    >>> import pytest
+    >>> torch = pytest.importorskip("torch")
+    >>> white = DeviceWhitening(torch.diag(torch.tensor([4.0, 1.0], dtype=torch.float64)))
+    >>> white.into(np.array([[1.0], [1.0]])).ravel().round(9)
+    array([0.5, 1. ])
+    """
+
+    decomposed = False
+
+    def __init__(self, core: Any, least: float = 0.0) -> None:
+        import torch
+
+        M, diagonal = len(core), core.diagonal()
+        size = float(diagonal.mean())
+        if not np.isfinite(float(core.sum())):
+            raise SolveError("the similarities of the centers are not finite; scale the data down")
+        self.rank, self.device, jitter = M, core.device, max(least, M * EPS) * size
+        before = diagonal.clone()
+        for _ in range(TRIES):
+            diagonal.copy_(before + jitter)
+            self._lower, info = torch.linalg.cholesky_ex(core)
+            if int(info) == 0:
+                self.jitter = jitter
+                return
+            jitter *= 10
+        raise SolveError(
+            f"the similarities of the {M} centers could not be factored, even with "
+            f"{jitter / 10:.1e} added to their diagonal: the kernel is not valid on them; look at "
+            "it with mercer.kernels.check"
+        )
+
+    def into(self, beta: np.ndarray) -> np.ndarray:
+        """Return a = Tβ."""
+        return to_numpy(self._solve(self._lower.T, tensor(beta, self.device), upper=True))
+
+    def back(self, g: np.ndarray) -> np.ndarray:
+        """Return Tᵀg."""
+        return to_numpy(self._solve(self._lower, tensor(g, self.device), upper=False))
+
+    def around(self, H: np.ndarray) -> np.ndarray:
+        """Return TᵀHT."""
+        half = self._solve(self._lower, tensor(H, self.device), upper=False)
+        found = self._solve(self._lower, half.T, upper=False)
+        return to_numpy((found + found.T) / 2)
+
+    def squared(self, share: float, penalty: float) -> Map:
+        """Return the inverse of share·LᵀL + λI, which is about TᵀCᵀCT + λI."""
+        import torch
+
+        G = self._lower.T @ self._lower
+        G *= share
+        G.diagonal().add_(penalty)
+        factor, info = torch.linalg.cholesky_ex(G)
+        if int(info) != 0:
+            raise SolveError(
+                f"the preconditioner of {self.rank} functions could not be factored: the values "
+                f"of the kernel are too large for the penalty {penalty:.3g}; use a larger "
+                "penalty, or scale the data"
+            )
+        del G
+        return lambda V: to_numpy(torch.cholesky_solve(tensor(V, self.device), factor))
+
+    @staticmethod
+    def _solve(L: Any, V: Any, upper: bool) -> Any:
+        import torch
+
+        return torch.linalg.solve_triangular(L, V, upper=upper)

@@ -1,0 +1,73 @@
+"""Devices: whether a fit goes to a GPU, and what then runs there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from mercer.domains import Points, Table, Vectors
+from mercer.errors import PlanError
+from mercer.gram import Operator, assemble
+from mercer.kernels import Kernel
+from mercer.plans import Plan
+
+__all__ = ["TORCH", "assembled", "on_gpu", "placed", "prefers_gpu"]
+
+TORCH = "cuda"  # Torch's name of the GPU
+LARGE = 10_000  # items from which a GPU is looked for
+FASTER = 100.0  # a GPU than a few cores, about
+
+
+def prefers_gpu(request: Plan, points: Points) -> bool:
+    """Tell whether a fit goes to a GPU: it is asked for, or there is one and the task is large.
+
+    Raises `PlanError` if one is asked for that cannot be used.
+    """
+    if request.device == "cpu":
+        return False
+    numbers = isinstance(points, Vectors | Table)
+    if request.device == "auto" and (len(points) < LARGE or not numbers):
+        return False
+    if not numbers:
+        name = type(points).__name__.lower()
+        raise PlanError(f'{name} are no rows of numbers for a GPU; use device="cpu"')
+    from mercer.gram.device import device_choice
+
+    return device_choice(request.device) == "cuda"
+
+
+def placed(plan: Plan, gpu: bool, kernel: Kernel, points: Points, double: bool = False) -> Plan:
+    """Return the plan with its device, the reason for it, and its time there."""
+    if not gpu:
+        return replace(plan, device="cpu")
+    if plan.route in ("primal", "random"):
+        why = f"on the CPU, because the {plan.route} route is a few matrix products"
+        return replace(plan, device="cpu", reasons=(*plan.reasons, why))
+    from mercer.gram.device import explained
+
+    precision = "double" if double else "single"
+    why = f"on the GPU, {explained(kernel, points.width or 1, TORCH, precision)}"
+    seconds = None if plan.seconds is None else plan.seconds / FASTER
+    return replace(plan, device="cuda", seconds=seconds, reasons=(*plan.reasons, why))
+
+
+def on_gpu(plan: Plan) -> bool:
+    """Tell whether a decided plan computes on a GPU."""
+    return plan.device == "cuda"
+
+
+def assembled(kernel: Kernel, points: Points, plan: Plan, double: bool = True) -> Operator:
+    """Return the Gram operator of a plan, where the plan says."""
+    if not on_gpu(plan) or plan.route == "primal":
+        return assemble(kernel, points, plan.route)
+    from mercer.gram.device import OnDevice
+
+    found: Any = OnDevice(kernel, points, TORCH, "double" if double else "single")
+    return found
+
+
+def fits(points: Points) -> bool:
+    """Tell whether the Gram matrix fits into the memory of the GPU, in double precision."""
+    from mercer.gram.device.devices import free_bytes, torch_device
+
+    return 8.5 * len(points) ** 2 <= free_bytes(torch_device(TORCH))

@@ -1,0 +1,247 @@
+"""Davidson: a few of the largest eigenvalues, from few products with a matrix never stored.
+
+A product with such a matrix computes all similarities again, so everything else is cheap beside
+it. A factor F of low rank with FFᵀ near K, made of few columns of K, serves twice:
+
+- its leading vectors are where the iteration begins, close to the answer;
+- the residual r = Kv − θv of a vector is turned by (θ − FFᵀ)⁻¹ into the correction that would
+  end the iteration if K were FFᵀ. It gains the more digits, the less K − FFᵀ is beside θ.
+
+The corrections extend the basis in which the best vectors are sought (Davidson, 1975; Morgan &
+Scott, 1986). The products of K with the basis are kept, so that residuals, also the last ones,
+are true ones and cost nothing.
+
+Residuals prove that there are eigenvalues near those that were found, not that these are the
+largest. A vector that is orthogonal to those with which the iteration began has vᵀKv ≤ d + t,
+where d is the largest eigenvalue of FFᵀ that was left out and t the trace of K − FFᵀ. If that is
+no more than the last eigenvalue asked for, none can be missing. Otherwise a few vectors that begin
+at random are multiplied again and again beside the others, as in Lanczos' method, and find what
+the factor has not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer.gram import Operator
+from mercer.gram.centered import Centered
+from mercer.solvers.digits import digits
+from mercer.solvers.pivoted import pivoted
+from mercer.solvers.spectrum import EPS, Spectrum, certified
+from mercer.threads import one_blas_thread
+
+__all__ = ["Davidson"]
+
+PROBES = 8  # vectors that look for what the factor may have missed
+LOOKS = 5  # products with them before the iteration may end
+# Leading vectors of the factor in the first block, for each that is asked for: at least, at most.
+START, WIDE = 2, 4
+FALLEN = 0.5  # share of the last eigenvalue asked for; those above it are hard to tell apart
+DEPTH = 6  # further blocks before the basis is restarted
+NEAR = 0.1  # values of the factor at least this share below θ are told apart from it
+NEGLIGIBLE = 1e-13  # share of the trace below which more columns of the factor gain nothing
+DEPENDENT = 1e-10  # length of a unit vector outside the basis below which it is rounding
+
+
+@dataclass(frozen=True)
+class Davidson:
+    """Find the largest eigenvalues by Davidson's method with a factor of low rank.
+
+    Parameters
+    ----------
+    rank : int
+        Columns of the factor, at most.
+    tol : float
+        Stop when every |Kv − λv| ≤ tol·λ, or is at the level of rounding.
+    passes : int, optional
+        Stop after this many products, whatever the residuals are.
+    max_passes : int
+    random_state : int, RandomState or None
+        For the factor's columns and the vectors that look for what it has missed.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> gram = Dense(np.diag(np.arange(100.0)))
+    >>> Davidson(rank=50, random_state=0).solve(gram, 3).values.round(9)
+    array([99., 98., 97.])
+    """
+
+    rank: int = 1000
+    tol: float = 1e-10
+    passes: int | None = None
+    max_passes: int = 300
+    random_state: Any = None
+
+    @property
+    def name(self) -> str:
+        return "partial" if self.passes is None else "randomized"
+
+    def solve(self, gram: Operator, count: int) -> Spectrum:
+        """Return the `count` largest eigenvalues and their vectors.
+
+        If the user interrupts, the best vectors so far are returned, with their residuals.
+        """
+        with one_blas_thread:
+            return self._solve(gram, count)
+
+    def _solve(self, gram: Operator, count: int) -> Spectrum:
+        rng, n = check_random_state(self.random_state), gram.order
+        near = Near(gram, self.rank, int(rng.randint(2**31 - 1)), count)
+        probes, least = (0, 1) if near.complete else (PROBES, LOOKS)
+        width = count + probes
+        found = Found(n, count, min(n, max(WIDE, START + DEPTH) * width) + width)
+        W = found.beyond(np.hstack([near.leading, rng.standard_normal((n, max(probes, 1)))]))
+        history: list[float] = []
+        stop = ""
+        with digits("principal components", self.tol) as tell:
+            try:
+                while W.shape[1]:  # otherwise the basis is the whole space, to rounding
+                    KW = gram @ W
+                    found.extend(W, KW)
+                    left, enough = found.residuals(), found.enough(self.tol)
+                    history.append(float(np.max(left / enough)) * self.tol)
+                    tell(history[-1])
+                    going = np.flatnonzero(left > enough)
+                    if not len(going) and len(history) >= least:
+                        break
+                    if len(history) >= (self.passes or self.max_passes):
+                        if self.passes is None:
+                            stop = (
+                                f"not converged in {len(history)} products; use the dense solver"
+                            )
+                        break
+                    if found.size + len(going) + probes > found.room:
+                        found.restart(START * width)
+                    fixed = near.correct(found.rest(going), found.values[going])
+                    W = found.beyond(
+                        np.hstack([fixed, KW @ rng.standard_normal((KW.shape[1], probes))])
+                    )
+            except KeyboardInterrupt:
+                if not history:
+                    raise
+                stop = f"interrupted after {len(history)} products"
+        return certified(
+            gram, found.values, found.vectors, "stalled" if stop else "solved", self.name,
+            images=found.images, history=tuple(history), message=stop,
+        )  # fmt: skip
+
+
+class Near:
+    """A matrix FFᵀ near a Gram matrix, with the spectrum of FᵀF = VDVᵀ.
+
+    Attributes
+    ----------
+    leading : ndarray
+        Its leading eigenvectors, not normalized, more than are asked for. Where many eigenvalues
+        are hardly smaller than those, their vectors are taken too, because the iteration would be
+        slow to tell them apart.
+    complete : bool
+        Whether no eigenvalue of K can be missed by who begins with these.
+    """
+
+    def __init__(self, gram: Operator, rank: int, seed: int, count: int) -> None:
+        inside: Any = gram.gram if isinstance(gram, Centered) else gram
+        enough = NEGLIGIBLE * float(np.sum(inside.diagonal()))
+        factor = pivoted(inside, rank, enough, seed)
+        self.F = factor.columns
+        if isinstance(gram, Centered):
+            self.F -= self.F.mean(axis=0)
+        D, V = np.linalg.eigh(self.F.T @ self.F)
+        self.D, self.V = D[::-1], V[:, ::-1]
+        # Eigenvalues of FFᵀ are not larger than those of K, since their difference is positive.
+        last = self.D[count - 1] if count <= len(D) else 0.0
+        low = np.flatnonzero(self.D[: WIDE * count] < FALLEN * last)
+        taken = max(START * count, low[0] if len(low) else 0)
+        self.leading = self.F @ self.V[:, :taken]
+        beyond = self.D[taken] if taken < len(D) else 0.0
+        self.complete = bool(beyond + factor.left.sum() <= last)
+
+    def correct(self, R: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return (θ − FFᵀ)⁻¹r of each residual, up to its length.
+
+        Values of FFᵀ near θ or above belong to vectors that the basis has already, and residuals
+        are orthogonal to it. So it does not matter what becomes of them, if only the inverse
+        stays positive.
+        """
+        theta = np.maximum(theta, EPS * self.D.max(initial=0.0) + np.finfo(float).tiny)
+        gaps = np.maximum(theta - self.D[:, None], NEAR * theta)
+        return R + self.F @ (self.V @ (self.V.T @ (self.F.T @ R) / gaps))
+
+
+class Found:
+    """An orthonormal basis Q with KQ, and the best approximate eigenvectors in its span."""
+
+    def __init__(self, order: int, count: int, room: int) -> None:
+        self.count, self.room, self.size = count, room, 0
+        self._Q = np.empty((order, room), order="F")
+        self._KQ = np.empty((order, room), order="F")
+        self._T = np.zeros((room, room))
+
+    def extend(self, W: np.ndarray, KW: np.ndarray) -> None:
+        """Append a block, and find the best vectors again."""
+        old, self.size = self.size, self.size + W.shape[1]
+        self._Q[:, old : self.size], self._KQ[:, old : self.size] = W, KW
+        C = self._Q[:, : self.size].T @ KW
+        self._T[: self.size, old : self.size] = C
+        self._T[old : self.size, : self.size] = C.T
+        values, S = np.linalg.eigh(self._T[: self.size, : self.size])
+        self._all, self._S = values[::-1], S[:, ::-1]
+
+    @property
+    def values(self) -> np.ndarray:
+        return self._all[: self.count]
+
+    @property
+    def vectors(self) -> np.ndarray:
+        return self._Q[:, : len(self._S)] @ self._S[:, : self.count]
+
+    @property
+    def images(self) -> np.ndarray:
+        """K times the vectors."""
+        return self._KQ[:, : len(self._S)] @ self._S[:, : self.count]
+
+    def rest(self, which: np.ndarray) -> np.ndarray:
+        """Return Kv − θv of some of the vectors."""
+        S = self._S[:, which]
+        return self._KQ[:, : self.size] @ S - self._Q[:, : self.size] @ (S * self._all[which])
+
+    def residuals(self) -> np.ndarray:
+        """Return |Kv − θv| of each."""
+        return np.linalg.norm(self.rest(np.arange(len(self.values))), axis=0)
+
+    def enough(self, tol: float) -> np.ndarray:
+        """Return the residuals that need not be made smaller."""
+        rounding = 4 * np.sqrt(len(self._Q)) * EPS * abs(self.values[0])
+        return tol * np.abs(self.values) + rounding + np.finfo(float).tiny
+
+    def beyond(self, W: np.ndarray) -> np.ndarray:
+        """Return orthonormal vectors for what of the span of W lies outside that of the basis."""
+        Q = self._Q[:, : self.size]
+        for _ in range(2):  # the second time takes away what rounding left
+            lengths = np.linalg.norm(W, axis=0)
+            W = W[:, lengths > np.finfo(float).tiny] / lengths[lengths > np.finfo(float).tiny]
+            W = W - Q @ (Q.T @ W)
+        if not W.shape[1]:
+            return W
+        W, R = np.linalg.qr(W)
+        U, s, _ = np.linalg.svd(R)
+        W = W @ U[:, : len(s)][:, s > DEPENDENT]
+        W -= Q @ (Q.T @ W)
+        return np.linalg.qr(W[:, : len(Q) - self.size])[0]
+
+    def restart(self, kept: int) -> None:
+        """Replace the basis by its best vectors."""
+        kept = min(kept, self.size)
+        S = self._S[:, :kept]
+        self._Q[:, :kept] = self._Q[:, : self.size] @ S
+        self._KQ[:, :kept] = self._KQ[:, : self.size] @ S
+        self.size = kept
+        self._T[...] = 0.0
+        np.fill_diagonal(self._T[:kept, :kept], self._all[:kept])
+        self._S = np.eye(kept)
+        self._all = self._all[:kept]
