@@ -9,21 +9,25 @@ a constant: the machine is an RKHS function and an intercept, like any other.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, Vectors
+from mercer.domains import Points, Stream, Vectors
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
-from mercer.gram import LowRank, Operator, assemble
+from mercer.gram import LowRank, Operator
 from mercer.gram.centered import centered
 from mercer.gram.stripes import Striped
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import working_bytes
+from mercer.machines.components import components_of
+from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
 from mercer.machines.scores import Scorer, weights_of
+from mercer.machines.sketching import Gathered, approximate_plan, asks, gather
 from mercer.plans import Plan, Size
 from mercer.plans.products import SpectralPlan, plan_spectrum, requested
 from mercer.rkhs import Function
@@ -137,11 +141,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         return self._plan(self._resolve(points), points)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the principal components of items `X`; `y` is ignored."""
+        """Find the principal components of items `X`, or of a `Stream`; `y` is ignored."""
+        if isinstance(X, Stream) or asks(self.follow):
+            return self._fit_sketch(gather(self, X, None, None))
         points = self._admit(X)
         kernel = self._resolve(points)
         plan = self._plan(kernel, points)
-        gram = assemble(kernel, points, plan.route)
+        gram = assembled(kernel, points, plan)
         if plan.stored and not isinstance(gram, LowRank):
             gram = Striped(gram.matrix())
         moved, means = centered(gram) if self.center else (gram, np.zeros(len(points)))
@@ -153,13 +159,37 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         trace, freedom = float(np.sum(moved.diagonal())), len(points) - bool(self.center)
 
         self._remember(X, points)
-        self.kernel_, self.plan_, self.solution_ = kernel, plan, spectrum
+        self.kernel_, self.solution_ = kernel, spectrum
+        self.plan_: Plan = plan
         self.function_, self.intercept_ = function, -(means @ alpha)
         self.coef_ = weights_of(gram, alpha)
-        self.eigenvalues_, self.eigenvectors_ = spectrum.values, spectrum.vectors
+        self.eigenvalues_ = spectrum.values
+        self.eigenvectors_: Any = spectrum.vectors  # or None, for a stream
         self.explained_variance_ = spectrum.values / freedom
         self.explained_variance_ratio_ = spectrum.values / trace
         self._inverse: Any = None
+        return self
+
+    def _fit_sketch(self, given: Gathered) -> Self:
+        """Find components among the functions of a sketch."""
+        items, center = given.items, bool(self.center)
+        kernel = self._resolve(items.sample)
+        self._require_valid(kernel, "error")
+        count = None
+        if self.n_components is not None:
+            count = whole(self, "n_components", self.n_components)
+        plan = approximate_plan(self.follow, kernel, items, items.size(kernel, count or 1))
+        # Components need the whole system, which is added up.
+        found = components_of(kernel, items, plan, count, center)
+
+        self._remember(given.X, items.sample)
+        self.kernel_, self.plan_, self.solution_ = kernel, plan, found.solution
+        self.function_, self.intercept_, self.coef_ = found.function, -found.means, None
+        self.eigenvalues_ = found.values
+        self.eigenvectors_ = None if found.scores is None else found.solution.vectors
+        self.explained_variance_ = found.values / (items.count - center)
+        self.explained_variance_ratio_ = found.values / found.trace
+        self._inverse = None
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -169,19 +199,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Return the components of the training items, without evaluating the kernel again."""
         self.fit(X)
-        return self._training_components()
+        if self.eigenvectors_ is None:  # a stream, which is read once more
+            return self.transform(X)
+        return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """Return a vector for each row of components whose own components are near."""
         check_is_fitted(self)
         Z = np.asarray(Z, dtype=np.float64)
+        if not isinstance(self.function_, Function):
+            raise ValidityError("random features have no items to go back to; use Nystrom(...)")
         axes = self.function_.coefficients
         if Z.ndim != 2 or Z.shape[1] != axes.shape[1]:
             raise DomainError(
                 f"expected rows of {axes.shape[1]} components, found an array of shape {Z.shape}"
             )
         points = self.function_.points
-        X, way = rows_of(points), way_back(self.preimage, self.kernel_)
+        # Centers alone do not know the mean of all items, so that a regression goes back.
+        sketched = self.plan_.is_approximate and not hasattr(self.preimage, "fit")
+        X = rows_of(points)
+        way = way_back("ridge" if sketched else self.preimage, self.kernel_)
         if hasattr(way, "fit"):
             if self._inverse is None:
                 self._inverse = learned(way, self._training_components(), X)
@@ -196,6 +233,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         return len(self.eigenvalues_)
 
     def _training_components(self) -> np.ndarray:
+        """Return the components of the items that the axes are made of."""
+        if self.plan_.is_approximate:
+            return self.function_(self.function_.points) + self.intercept_
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
     def _nearest(self, Z: np.ndarray) -> np.ndarray:
@@ -220,7 +260,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             tiles=working_bytes(kernel, points, products=True),
             cheap=isinstance(points, Vectors) and isinstance(points.array, np.ndarray),
         )
-        return plan_spectrum(requested(self.follow), size, count, self.solver)
+        request = requested(self.follow)
+        gpu = prefers_gpu(request, points)
+        if gpu and request.solver == "auto" and count is not None:
+            # There the matrix is computed faster than it is read.
+            plan = plan_spectrum(request, replace(size, cheap=True), count, self.solver)
+            stored = plan.method == "dense"
+            return placed(replace(plan, stored=stored), not stored, kernel, points, double=True)  # type: ignore[return-value]
+        return placed(plan_spectrum(request, size, count, self.solver), False, kernel, points)  # type: ignore[return-value]
 
     def _spectrum(self, gram: Operator, plan: SpectralPlan) -> Spectrum:
         """Return the eigenvalues that were asked for, refusing those that are zero."""

@@ -175,7 +175,9 @@ class Sketching:
         if on_gpu(plan):
             from mercer.gram.device import DeviceSketch
 
-            sketch = DeviceSketch(kernel, rows, centers, devices.TORCH)
+            # A small system is ill-conditioned more than it is slow.
+            precision: Any = "double" if plan.direct else "single"
+            sketch = DeviceSketch(kernel, rows, centers, devices.TORCH, precision)
         else:
             sketch = CenterSketch(kernel, rows, centers, uniform)
         return cls(kernel, how, sketch, items, centers)
@@ -192,7 +194,12 @@ class Sketching:
         return self.how.describe(self.sketch.count)
 
     def judged(
-        self, learn: Learner, white: Any, exact: Learner | None = None, method: str = ""
+        self,
+        learn: Learner,
+        white: Any,
+        exact: Learner | None = None,
+        method: str = "",
+        differ: Callable[[np.ndarray, np.ndarray], float] | None = None,
     ) -> Approximation:
         """Return how far from the exact answer this is, by learning both from a sample.
 
@@ -207,6 +214,8 @@ class Sketching:
             The same for the exact answer, if that is learned in another way.
         method : str
             What else is approximate, in words.
+        differ : callable, optional
+            How predictions are compared; by default by `compare`.
         """
         sample, count = self.items.sample, self.items.count
         rng = np.random.default_rng(self.how.seed)
@@ -223,7 +232,8 @@ class Sketching:
         other = learn(Dense(near @ near.T), places)
         error = float("nan")
         if one is not None and other is not None:
-            error = compare(across @ one[0] + one[1], far @ (near.T @ other[0]) + other[1])
+            differ = compare if differ is None else differ
+            error = differ(across @ one[0] + one[1], far @ (near.T @ other[0]) + other[1])
         unseen = None
         if self.centers is not None:
             whole = np.asarray(self.kernel.evaluate_diagonal(T), dtype=np.float64)

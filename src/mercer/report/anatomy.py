@@ -9,7 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from mercer.studies import Study
 
-__all__ = ["approximate", "chosen_name", "core", "noun", "prepared", "sample", "similarities", "take"]
+__all__ = [
+    "approximate", "chosen_name", "core", "noun", "prepared", "sample", "similarities", "take",
+]  # fmt: skip
 
 MOST = 300  # items of a Gram matrix; more are not seen in a picture
 MOST_CLASSES = 12

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 
 from mercer.gram import LowRank, Operator
 from mercer.gram.centered import Centered
-from mercer.solvers.problem import Status
+from mercer.solvers.problem import Approximation, Status
 
 __all__ = ["Full", "Spectrum", "certified", "rounding"]
 
@@ -40,6 +40,9 @@ class Spectrum:
     message : str
     smallest : float or None
         The smallest eigenvalue of all, if the solver has seen it.
+    approximation : Approximation or None
+        How far the components are from exact ones, if they are not exact. Residuals are then those
+        of the approximate matrix.
     """
 
     values: np.ndarray
@@ -50,6 +53,7 @@ class Spectrum:
     history: tuple[float, ...] = ()
     message: str = ""
     smallest: float | None = None
+    approximation: Approximation | None = None
 
     @property
     def certificate(self) -> float:

@@ -11,7 +11,7 @@ from mercer.domains import to_numpy
 from mercer.errors import SolveError
 from mercer.gram.device.streaming import tensor
 
-__all__ = ["DeviceWhitening"]
+__all__ = ["DeviceWhitening", "inverse"]
 
 Map = Callable[[np.ndarray], np.ndarray]
 TRIES = 6  # of adding ten times more to the diagonal
@@ -82,23 +82,35 @@ class DeviceWhitening:
 
     def squared(self, share: float, penalty: float) -> Map:
         """Return the inverse of share·LᵀL + λI, which is about TᵀCᵀCT + λI."""
-        import torch
-
-        G = self._lower.T @ self._lower
-        G *= share
-        G.diagonal().add_(penalty)
-        factor, info = torch.linalg.cholesky_ex(G)
-        if int(info) != 0:
-            raise SolveError(
-                f"the preconditioner of {self.rank} functions could not be factored: the values "
-                f"of the kernel are too large for the penalty {penalty:.3g}; use a larger "
-                "penalty, or scale the data"
-            )
-        del G
-        return lambda V: to_numpy(torch.cholesky_solve(tensor(V, self.device), factor))
+        return inverse(self._lower.T, share, penalty)
 
     @staticmethod
     def _solve(L: Any, V: Any, upper: bool) -> Any:
         import torch
 
         return torch.linalg.solve_triangular(L, V, upper=upper)
+
+
+def inverse(F: Any, share: float, penalty: float) -> Map:
+    """Return V ↦ (share·FFᵀ + λI)⁻¹V for a tensor F.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> torch = pytest.importorskip("torch")
+    >>> inverse(torch.eye(2, dtype=torch.float64), 3.0, 1.0)(np.ones((2, 1))).ravel()
+    array([0.25, 0.25])
+    """
+    import torch
+
+    G = F @ F.T
+    G *= share
+    G.diagonal().add_(penalty)
+    factor, info = torch.linalg.cholesky_ex(G)
+    if int(info) != 0:
+        raise SolveError(
+            f"the preconditioner of {len(F)} functions could not be factored: the values of the "
+            f"kernel are too large for the penalty {penalty:.3g}; use a larger penalty, or scale "
+            "the data"
+        )
+    return lambda V: to_numpy(torch.cholesky_solve(tensor(V, F.device), factor))

@@ -1,0 +1,111 @@
+"""Principal components on a sketch: one pass over the items, and a small decomposition.
+
+In coordinates a = Tβ in which functions have the norm of their coefficients, the covariance of the
+items is TᵀHT/n with H = Σ (C(xᵢ) − m)(C(xᵢ) − m)ᵀ and the mean m. Its eigenvectors are the
+principal axes among the functions of the sketch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.errors import ValidityError
+from mercer.gram import Dense
+from mercer.gram.centered import centered
+from mercer.gram.whitening import Whitening
+from mercer.kernels import Kernel
+from mercer.kernels.tiles import diagonal
+from mercer.machines.sketching import Items, Sketching
+from mercer.plans import Plan
+from mercer.solvers.problem import Approximation
+from mercer.solvers.spectrum import Full, Spectrum, rounding
+
+__all__ = ["Components", "components_of"]
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal axes on a sketch.
+
+    Attributes
+    ----------
+    function : Function or Featured
+        The axes, a column for each.
+    means : ndarray
+        The mean of each axis over the items.
+    values : ndarray
+        Eigenvalues of the centered, approximate Gram matrix.
+    trace : float
+        The sum of all of the exact one, but for the mean, which is approximate.
+    scores : ndarray or None
+        Components of the items, if these are in memory.
+    solution : Spectrum
+    """
+
+    function: Any
+    means: np.ndarray
+    values: np.ndarray
+    trace: float
+    scores: np.ndarray | None
+    solution: Spectrum
+
+
+def components_of(
+    kernel: Kernel, items: Items, plan: Plan, count: int | None, center: bool
+) -> Components:
+    """Return the principal axes of items among the functions of a sketch."""
+    sketching = Sketching.of(kernel, items, plan)
+    sketch, n = sketching.sketch, items.count
+    white = sketch.whitening() if hasattr(sketch, "whitening") else Whitening(sketch.core())
+    H, sums = sketch.moments_and_adjoint(np.ones((n, 1)))
+    mean = sums[:, 0] / n if center else np.zeros(sketch.count)
+    G = white.around(H - n * np.outer(mean, mean))
+    values, vectors = np.linalg.eigh(G)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    rank = int(np.sum(values > rounding(values, len(values))))
+    if count is not None and count > rank:
+        raise ValidityError(
+            f"n_components is {count}, but the sketch has only {rank} directions; use {rank} or "
+            "fewer, or more centers"
+        )
+    values, vectors = values[: count or rank], vectors[:, : count or rank]
+    a = white.into(vectors)
+    scores = None
+    if items.points is not None:
+        scores = sketch.product(a) - mean @ a
+        signs = np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(len(values))])
+        a, vectors, scores = a * signs, vectors * signs, scores * signs
+    whole = sum(float(np.sum(diagonal(kernel, part))) for _, part in items.rows.pieces())
+    trace = whole - n * float(np.sum(white.back(mean[:, None]) ** 2))
+    residuals = np.linalg.norm(G @ vectors - vectors * values, axis=0)
+    lengths = None if scores is None else scores / np.sqrt(values)
+    solution = Spectrum(
+        values, vectors if lengths is None else lengths, residuals, "solved", "sketch",
+        approximation=_judged(sketching, white, len(values), center),
+    )  # fmt: skip
+    function = sketching.function(a)
+    return Components(function, mean @ a, values, trace, scores, solution)
+
+
+def _judged(sketching: Sketching, white: Any, count: int, center: bool) -> Approximation:
+    """Return how far the components of other items are from exact ones, whatever their signs."""
+
+    def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
+        moved, means = centered(gram) if center else (gram, np.zeros(gram.order))
+        found = Full().solve(moved, min(count, gram.order - 1))
+        kept = found.values > rounding(found.values, gram.order)
+        alpha = found.vectors[:, kept] / np.sqrt(found.values[kept])
+        if center:
+            alpha = alpha - alpha.mean(axis=0)
+        return alpha, -(means @ alpha)
+
+    return sketching.judged(learn, white, differ=_products_differ)
+
+
+def _products_differ(exact: np.ndarray, approximate: np.ndarray) -> float:
+    """Compare dot products of components, which do not depend on signs and rotations."""
+    E, A = exact @ exact.T, approximate @ approximate.T
+    return float(np.linalg.norm(E - A) / (np.linalg.norm(E) or 1.0))
