@@ -14,7 +14,7 @@ from mercer.bench import machine, table
 TASKS = {
     "gram": ("benchmarks.gram", "Gram matrices of Gaussian kernels"),
     "ridge": ("benchmarks.ridge", "kernel ridge regression: fit, predict, memory"),
-    "scale": ("benchmarks.scale", "exact ridge regression beyond one Gram matrix"),
+    "scale": ("benchmarks.scale", "beyond one Gram matrix: exact, approximate, in passes"),
     "gpu": ("benchmarks.gpu", "products and machines on a GPU, with what it can do at best"),
     "perceptron": ("benchmarks.perceptron", "epochs of the perceptron"),
     "pca": ("benchmarks.pca", "kernel principal components: fit, memory"),

@@ -52,16 +52,18 @@ def at_most(limit: float, form: str = "{:.2f}x") -> Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison; `value` is the number that `bar` judges."""
+    """One comparison; `value` is the number that `bar` judges, if there is one."""
 
     task: str
     ours: str
     peer: str
     value: float
-    bar: Bar
+    bar: Bar | None
 
     def cells(self) -> tuple[str, ...]:
         """Return the row as texts, in the order of the header."""
+        if self.bar is None:
+            return self.task, self.ours, self.peer, f"{self.value:.2f}", "", ""
         ratio = self.bar.form.format(self.value)
         verdict = self.bar.verdict(self.value)
         return self.task, self.ours, self.peer, ratio, self.bar.text(), verdict
