@@ -40,6 +40,8 @@ class Nystrom(Value):
     def __post_init__(self) -> None:
         if np.ndim(self.centers) == 0 and not hasattr(self.centers, "__len__"):
             self._normalize("centers", whole(self, "centers", self.centers))
+        elif not len(self.centers):
+            raise ValidityError("centers of Nystrom is empty; give at least one")
         if self.choose not in RULES:
             raise ValidityError(
                 f"choose of Nystrom cannot be {self.choose!r}{suggestion(self.choose, RULES)}"

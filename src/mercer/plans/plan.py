@@ -26,6 +26,7 @@ Device = Literal["auto", "cpu", "cuda"]
 
 # What a fit needs besides its large arrays: threads, small vectors, Python itself.
 OVERHEAD = 2_000_000
+EXACT = 1e-6  # relative residual up to which an answer is exact
 PATIENCE = 600.0  # seconds that an exact answer may take before it is approximated
 
 
@@ -86,6 +87,9 @@ class Plan:
         would take longer than `patience`, for machines that say so.
     patience : float
         Seconds.
+    tol : float, optional
+        Relative residual at which the iterative solver stops, 1e-9 if not given. With more than
+        1e-6 the answer is called approximate.
     device : {"auto", "cpu", "cuda"}
         Where to compute; "auto" takes a GPU, if there is one, for what is large.
 
@@ -119,6 +123,7 @@ class Plan:
     patience: float = PATIENCE
     device: Device = "auto"
     seconds: float | None = None
+    tol: float | None = None
 
     def __post_init__(self) -> None:
         choices = {
@@ -135,6 +140,8 @@ class Plan:
                 )
         if self.rank is not None and not (isinstance(self.rank, int) and self.rank > 0):
             raise ValidityError(f"rank of a plan must be a positive number, found {self.rank!r}")
+        if self.tol is not None and not (isinstance(self.tol, numbers.Real) and 0 < self.tol < 1):
+            raise ValidityError(f"tol of a plan must be between 0 and 1, found {self.tol!r}")
         if not isinstance(self.approximate, Nystrom | Random):
             known = ("auto", "never")
             if self.approximate not in known:
@@ -174,6 +181,12 @@ class Plan:
         return f"{about}Route {self.route}, solver {self.solver}, {self.precision} precision."
 
     @property
+    def sketched(self) -> bool:
+        """Whether there are fewer functions than items."""
+        return self.route in ("nystrom", "random")
+
+    @property
     def is_approximate(self) -> bool:
         """Whether the answer will be an approximation."""
-        return self.route in ("nystrom", "random")
+        stopped = self.solver == "iterative" and (self.tol or 0.0) > EXACT
+        return self.sketched or stopped

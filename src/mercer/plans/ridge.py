@@ -26,6 +26,7 @@ ITERATIVE_FROM = 10_000
 RANK = 1000  # columns of the preconditioner of such products, at most
 LEAST_RANK = 64
 BLOCK = 128  # columns that are computed at once
+DIGITS = 1e-9  # relative residual of an exact answer by steps
 EXPECTED = 15  # steps that conjugate gradients take, where they are worth it
 
 
@@ -119,11 +120,13 @@ def _exact(request: Plan, size: Size, bound: float, repair: bool, steps: bool) -
     return replace(
         request, route=route, solver=solver, precision=precision, memory=memory, rank=rank,
         direct=direct, bytes=needed, reasons=tuple(reasons),
-        seconds=_seconds(size, route, solver, precision, rank),
+        seconds=_seconds(size, route, solver, precision, rank, request.tol),
     )  # fmt: skip
 
 
-def _seconds(size: Size, route: str, solver: str, precision: str, rank: int | None) -> float:
+def _seconds(
+    size: Size, route: str, solver: str, precision: str, rank: int | None, tol: float | None
+) -> float:
     """Predict the time: similarities or features, a factor or steps."""
     n, t = size.items, size.targets
     if route == "primal":
@@ -132,7 +135,8 @@ def _seconds(size: Size, route: str, solver: str, precision: str, rank: int | No
     if solver == "iterative":
         rank = rank or RANK
         once = product_seconds(n * rank, size.row) + n * rank**2 / 20e9
-        return once + EXPECTED * product_seconds(n**2 / 2, size.row, 2 * t)
+        steps = EXPECTED * math.log(tol or DIGITS) / math.log(DIGITS)
+        return once + steps * product_seconds(n**2 / 2, size.row, 2 * t)
     filled = product_seconds(n**2 / 2, size.row)
     if solver == "eigen":
         return filled + 27 * factor_seconds(n)

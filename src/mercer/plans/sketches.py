@@ -50,6 +50,7 @@ def plan_sketch(
     size: Size,
     reasons: tuple[str, ...] = (),
     passes: int = 1,
+    whole: bool = False,
 ) -> Plan:
     """Decide how to learn with the functions of a sketch.
 
@@ -62,6 +63,8 @@ def plan_sketch(
         Why the answer is approximate.
     passes : int
         How often the system of the functions is added up.
+    whole : bool
+        Whether the system itself is needed, so that steps will not do.
 
     Examples
     --------
@@ -75,9 +78,9 @@ def plan_sketch(
     memory = available() if request.memory is None else int(request.memory)
     by_steps = _seconds(size, M, direct=False)
     added_up = _seconds(size, M, direct=True, passes=passes)
-    direct = added_up <= by_steps
+    direct = whole or added_up <= by_steps
     why = [*reasons, how.describe(M)]
-    if direct and memory is not None and sketch_bytes(size, M, True) > memory:
+    if direct and not whole and memory is not None and sketch_bytes(size, M, True) > memory:
         direct = False
     why.append(
         f"the system of {M} functions is added up in one pass over the items"
@@ -101,7 +104,7 @@ def plan_sketch(
     )  # fmt: skip
 
 
-def plan_approximate(request: Plan, size: Size, passes: int = 1) -> Plan:
+def plan_approximate(request: Plan, size: Size, passes: int = 1, whole: bool = False) -> Plan:
     """Decide how to learn approximately: items that are read in passes, or too many of them.
 
     Examples
@@ -121,7 +124,7 @@ def plan_approximate(request: Plan, size: Size, passes: int = 1) -> Plan:
     elif how == "auto":
         why = f"approximate, because the Gram matrix of {size.items} items would not fit"
     how = Nystrom(enough_centers(size.items)) if how == "auto" else how
-    return plan_sketch(request, how, size, (why,) if why else (), passes)
+    return plan_sketch(request, how, size, (why,) if why else (), passes, whole)
 
 
 def sketch_bytes(size: Size, count: int, direct: bool) -> int:

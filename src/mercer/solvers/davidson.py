@@ -12,11 +12,14 @@ Scott, 1986). The products of K with the basis are kept, so that residuals, also
 are true ones and cost nothing.
 
 Residuals prove that there are eigenvalues near those that were found, not that these are the
-largest. A vector that is orthogonal to those with which the iteration began has vᵀKv ≤ d + t,
-where d is the largest eigenvalue of FFᵀ that was left out and t the trace of K − FFᵀ. If that is
-no more than the last eigenvalue asked for, none can be missing. Otherwise a few vectors that begin
-at random are multiplied again and again beside the others, as in Lanczos' method, and find what
-the factor has not seen.
+largest. A unit vector that is orthogonal to those with which the iteration began has vᵀKv ≤ c =
+d + t, where d is the largest eigenvalue of FFᵀ that was left out and t the trace of K − FFᵀ. An
+eigenvalue above the last one asked for, θ, could still be made of both: of such vectors and of
+those in the basis that were not asked for, with values Θ and residuals R. By Schur's complement
+there is none if no eigenvalue of (θ − Θ)^(−½) RᵀR (θ − Θ)^(−½) is larger than θ − c. The iteration
+goes on until that holds. Where c is not below θ, or the matrix may have negative eigenvalues, a
+few vectors that begin at random are multiplied again and again beside the others, as in Lanczos'
+method, and find what the factor has not seen.
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ DEPTH = 6  # further blocks before the basis is restarted
 NEAR = 0.1  # values of the factor at least this share below θ are told apart from it
 NEGLIGIBLE = 1e-13  # share of the trace below which more columns of the factor gain nothing
 DEPENDENT = 1e-10  # length of a unit vector outside the basis below which it is rounding
+SLAB = 4096  # rows of residuals that are computed at a time
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,9 @@ class Davidson:
     max_passes : int
     random_state : int, RandomState or None
         For the factor's columns and the vectors that look for what it has missed.
+    definite : bool
+        Whether the matrix is known to be positive semi-definite. Nothing can be concluded from
+        the factor of one that is not.
 
     Examples
     --------
@@ -76,6 +83,7 @@ class Davidson:
     passes: int | None = None
     max_passes: int = 300
     random_state: Any = None
+    definite: bool = True
 
     @property
     def name(self) -> str:
@@ -92,23 +100,29 @@ class Davidson:
     def _solve(self, gram: Operator, count: int) -> Spectrum:
         rng, n = check_random_state(self.random_state), gram.order
         near = Near(gram, self.rank, int(rng.randint(2**31 - 1)), count)
-        probes, least = (0, 1) if near.complete else (PROBES, LOOKS)
-        width = count + probes
-        found = Found(n, count, min(n, max(WIDE, START + DEPTH) * width) + width)
-        W = found.beyond(np.hstack([near.leading, rng.standard_normal((n, max(probes, 1)))]))
+        probes, least = (0, 1) if near.complete and self.definite else (PROBES, LOOKS)
+        width = count + PROBES
+        found = Found(n, count, min(n, max(WIDE, START + DEPTH) * width) + width, near.bound)
+        more = max(probes, count - near.leading.shape[1], 1)
+        W = found.beyond(np.hstack([near.leading, rng.standard_normal((n, more))]))
         history: list[float] = []
-        stop = ""
+        stop, doubts = "", 0
         with digits("principal components", self.tol) as tell:
             try:
                 while W.shape[1]:  # otherwise the basis is the whole space, to rounding
-                    KW = gram @ W
+                    KW = (gram @ W) / near.scale
                     found.extend(W, KW)
                     left, enough = found.residuals(), found.enough(self.tol)
                     history.append(float(np.max(left / enough)) * self.tol)
                     tell(history[-1])
                     going = np.flatnonzero(left > enough)
                     if not len(going) and len(history) >= least:
-                        break
+                        going = found.doubtful(self.tol) if not probes else going
+                        if not len(going):
+                            break
+                        doubts += 1
+                        if doubts == LOOKS:  # no proof is in sight
+                            probes, least = PROBES, len(history) + LOOKS
                     if len(history) >= (self.passes or self.max_passes):
                         if self.passes is None:
                             stop = (
@@ -116,8 +130,8 @@ class Davidson:
                             )
                         break
                     if found.size + len(going) + probes > found.room:
-                        found.restart(START * width)
-                    fixed = near.correct(found.rest(going), found.values[going])
+                        found.restart(START * width, going)
+                    fixed = near.correct(found.rest(going), found.all[going])
                     W = found.beyond(
                         np.hstack([fixed, KW @ rng.standard_normal((KW.shape[1], probes))])
                     )
@@ -126,29 +140,35 @@ class Davidson:
                     raise
                 stop = f"interrupted after {len(history)} products"
         return certified(
-            gram, found.values, found.vectors, "stalled" if stop else "solved", self.name,
-            images=found.images, history=tuple(history), message=stop,
+            gram, found.values * near.scale, found.vectors, "stalled" if stop else "solved",
+            self.name, images=found.images * near.scale, history=tuple(history), message=stop,
         )  # fmt: skip
 
 
 class Near:
-    """A matrix FFᵀ near a Gram matrix, with the spectrum of FᵀF = VDVᵀ.
+    """A matrix FFᵀ near a Gram matrix over its scale, with the spectrum of FᵀF = VDVᵀ.
 
     Attributes
     ----------
+    scale : float
+        The largest similarity of an item to itself, so that no square is too large or too small.
     leading : ndarray
         Its leading eigenvectors, not normalized, more than are asked for. Where many eigenvalues
         are hardly smaller than those, their vectors are taken too, because the iteration would be
         slow to tell them apart.
+    bound : float
+        No unit vector orthogonal to these has a larger vᵀKv.
     complete : bool
-        Whether no eigenvalue of K can be missed by who begins with these.
+        Whether that is no more than the last eigenvalue asked for.
     """
 
     def __init__(self, gram: Operator, rank: int, seed: int, count: int) -> None:
         inside: Any = gram.gram if isinstance(gram, Centered) else gram
-        enough = NEGLIGIBLE * float(np.sum(inside.diagonal()))
-        factor = pivoted(inside, rank, enough, seed)
+        diagonal = inside.diagonal()
+        self.scale = float(np.max(np.abs(diagonal), initial=0.0)) or 1.0
+        factor = pivoted(inside, rank, NEGLIGIBLE * float(np.sum(diagonal)), seed)
         self.F = factor.columns
+        self.F /= np.sqrt(self.scale)
         if isinstance(gram, Centered):
             self.F -= self.F.mean(axis=0)
         D, V = np.linalg.eigh(self.F.T @ self.F)
@@ -159,7 +179,8 @@ class Near:
         taken = max(START * count, low[0] if len(low) else 0)
         self.leading = self.F @ self.V[:, :taken]
         beyond = self.D[taken] if taken < len(D) else 0.0
-        self.complete = bool(beyond + factor.left.sum() <= last)
+        self.bound = float(beyond + factor.left.sum() / self.scale)
+        self.complete = self.bound <= last
 
     def correct(self, R: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return (θ − FFᵀ)⁻¹r of each residual, up to its length.
@@ -174,10 +195,18 @@ class Near:
 
 
 class Found:
-    """An orthonormal basis Q with KQ, and the best approximate eigenvectors in its span."""
+    """An orthonormal basis Q with KQ, and the best approximate eigenvectors in its span.
 
-    def __init__(self, order: int, count: int, room: int) -> None:
-        self.count, self.room, self.size = count, room, 0
+    Attributes
+    ----------
+    all : ndarray
+        The values of all of them, descending.
+    bound : float
+        No unit vector v outside the span has a larger vᵀKv.
+    """
+
+    def __init__(self, order: int, count: int, room: int, bound: float) -> None:
+        self.count, self.room, self.size, self.bound = count, room, 0, bound
         self._Q = np.empty((order, room), order="F")
         self._KQ = np.empty((order, room), order="F")
         self._T = np.zeros((room, room))
@@ -190,11 +219,11 @@ class Found:
         self._T[: self.size, old : self.size] = C
         self._T[old : self.size, : self.size] = C.T
         values, S = np.linalg.eigh(self._T[: self.size, : self.size])
-        self._all, self._S = values[::-1], S[:, ::-1]
+        self.all, self._S = values[::-1], S[:, ::-1]
 
     @property
     def values(self) -> np.ndarray:
-        return self._all[: self.count]
+        return self.all[: self.count]
 
     @property
     def vectors(self) -> np.ndarray:
@@ -208,7 +237,7 @@ class Found:
     def rest(self, which: np.ndarray) -> np.ndarray:
         """Return Kv − θv of some of the vectors."""
         S = self._S[:, which]
-        return self._KQ[:, : self.size] @ S - self._Q[:, : self.size] @ (S * self._all[which])
+        return self._KQ[:, : self.size] @ S - self._Q[:, : self.size] @ (S * self.all[which])
 
     def residuals(self) -> np.ndarray:
         """Return |Kv − θv| of each."""
@@ -234,14 +263,49 @@ class Found:
         W -= Q @ (Q.T @ W)
         return np.linalg.qr(W[:, : len(Q) - self.size])[0]
 
-    def restart(self, kept: int) -> None:
-        """Replace the basis by its best vectors."""
-        kept = min(kept, self.size)
+    def doubtful(self, tol: float) -> np.ndarray:
+        """Return the further vectors that leave room for an eigenvalue above the last asked for.
+
+        If there are none, no eigenvalue larger than that by more than the tolerance is missing.
+        """
+        others = np.arange(self.count, self.size)
+        last = self.values[-1] + self.enough(tol)[-1]
+        if last <= self.bound:
+            return others[:PROBES]
+        G = self._coupling(others) / np.sqrt(
+            np.outer(last - self.all[others], last - self.all[others])
+        )
+        if not len(others) or np.linalg.eigvalsh(G)[-1] <= last - self.bound:
+            return others[:0]
+        return others[np.sort(np.argsort(-G.diagonal(), kind="stable")[:PROBES])]
+
+    def _coupling(self, which: np.ndarray) -> np.ndarray:
+        """Return RᵀR of the residuals of some of the vectors."""
+        S, G = self._S[:, which], np.zeros((len(which), len(which)))
+        for first in range(0, len(self._Q), SLAB):
+            rows = slice(first, first + SLAB)
+            R = self._KQ[rows, : self.size] @ S - self._Q[rows, : self.size] @ (
+                S * self.all[which]
+            )
+            G += R.T @ R
+        return G
+
+    def restart(self, kept: int, going: np.ndarray) -> None:
+        """Replace the basis by its best vectors, those that go on among them.
+
+        The bound then holds for those that are dropped too.
+        """
+        kept = min(max(kept, int(going.max(initial=0)) + 1), self.size)
+        dropped = np.arange(kept, self.size)
+        if len(dropped):
+            a, b = self.all[kept], np.linalg.norm(self._coupling(dropped), 2)
+            middle, half = (a + self.bound) / 2, (a - self.bound) / 2
+            self.bound = float(middle + np.sqrt(half**2 + b))
         S = self._S[:, :kept]
         self._Q[:, :kept] = self._Q[:, : self.size] @ S
         self._KQ[:, :kept] = self._KQ[:, : self.size] @ S
         self.size = kept
         self._T[...] = 0.0
-        np.fill_diagonal(self._T[:kept, :kept], self._all[:kept])
+        np.fill_diagonal(self._T[:kept, :kept], self.all[:kept])
         self._S = np.eye(kept)
-        self._all = self._all[:kept]
+        self.all = self.all[:kept]

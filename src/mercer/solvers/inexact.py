@@ -46,7 +46,7 @@ __all__ = [
 EVALUATION = 30  # operations for an entry of C, beside 4 for each column that it is used with
 SQUARE = 4  # operations of a product of a matrix with itself that take as long as one of those
 SHIFT = 0.5  # total variation of the rows' chances from which on others are drawn
-JITTERS = 4  # tries at a factor, each with a hundred times more on the diagonal
+JITTERS = 8  # tries at a factor, each with a hundred times more on the diagonal
 EPS = float(np.finfo(float).eps)
 
 

@@ -22,11 +22,12 @@ from scipy.linalg import lapack
 
 from mercer.solvers.conjugate import Map
 from mercer.solvers.pivoted import LowRankFactor, pivoted
-from mercer.solvers.problem import Columns, Problem, Solver, State
+from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
 from mercer.solvers.steps import descend
 
 __all__ = ["Iterative", "expected_steps", "worthwhile"]
 
+TINY = float(np.finfo(float).tiny)
 ROUNDED = 1e-8  # relative residual that counts as solved where rounding allows no better
 
 
@@ -82,6 +83,24 @@ class Iterative(Solver):
     seed: int = 0
     name = "iterative"
 
+    @property
+    def trusted(self) -> float:
+        return max(TRUSTED, 2 * self.tol)
+
+    def approximation(
+        self, Y: np.ndarray, b: np.ndarray, certificate: float, history: tuple[float, ...]
+    ) -> Approximation | None:
+        """Bound the difference from the exact answer, if the steps were stopped early.
+
+        With the residual r it is K(K + λI)⁻¹r at the items, which is not longer than r.
+        """
+        if self.tol <= TRUSTED or not history:
+            return None
+        spread = np.linalg.norm(Y - Y.mean(axis=0), axis=0)
+        bound = certificate * float(np.max(np.linalg.norm(Y, axis=0) / np.maximum(spread, TINY)))
+        method = f"conjugate gradients, stopped after {len(history) - 1} steps"
+        return Approximation(method, bound, None, len(Y), bound=True)
+
     def prepare(self, problem: Problem) -> Preconditioned:
         return Preconditioned(problem)
 
@@ -95,6 +114,7 @@ class Iterative(Solver):
         # With less left than λ every step gains a digit; more columns would not pay.
         F = state.near(self.rank, penalty, self.seed)
         foreseen = expected_steps(float(state.factor.left.sum()), penalty)  # type: ignore[union-attr]
+        foreseen *= math.log(self.tol) / math.log(Iterative.tol)
         if self.direct is not None and foreseen > worthwhile(len(R)):
             found = self.direct.columns(self.direct.prepare(state.problem), R, penalty)
             message = f"about {foreseen:.0f} steps were foreseen, so that the direct way was taken"

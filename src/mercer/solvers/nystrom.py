@@ -135,9 +135,10 @@ class Sketched:
         sketch, n = self.sketch, self.sketch.order
         if self.weights is None and getattr(sketch, "uniform", False):
             return self.white.root(), np.ones(sketch.count)
-        count = min(n, max(SAMPLE * sketch.count, 1000))
+        there = np.arange(n) if self.weights is None else np.flatnonzero(self.weights)
+        count = min(len(there), max(SAMPLE * sketch.count, 1000))
         rng = np.random.default_rng(self.seed)
-        places = np.sort(rng.choice(n, count, replace=False))
+        places = np.sort(rng.choice(there, count, replace=False))
         weights = np.ones(count) if self.weights is None else self.weights[places]
         return self.white.back(sketch.sampled(places).T), weights
 

@@ -75,6 +75,9 @@ class Approximation:
         The mean share of k(x, x) that the centers do not see.
     sample : int
         Size of the sample.
+    bound : bool
+        Whether `error` is not an estimate but a bound, for the items that were learned from, and
+        relative to how much the targets vary.
 
     Examples
     --------
@@ -86,12 +89,18 @@ class Approximation:
     error: float
     unseen: float | None
     sample: int
+    bound: bool = False
 
     def __str__(self) -> str:
         apart = (
             f"predictions differ from exact ones by about {100 * self.error:.2g} % of their "
             f"spread, on a sample of {self.sample} items"
         )
+        if self.bound:
+            apart = (
+                f"predictions differ from exact ones by at most {100 * self.error:.2g} % of the "
+                f"targets' spread, on the {self.sample} items"
+            )
         if self.error != self.error:
             apart = "how far from exact is not known, the sample being too small"
         blind = "" if self.unseen is None else f"; centers miss {self.unseen:.2g} of k(x, x)"
@@ -194,6 +203,11 @@ class Solver:
 
     name = ""
 
+    @property
+    def trusted(self) -> float:
+        """Relative residual up to which an answer is called solved."""
+        return TRUSTED
+
     def prepare(self, problem: Problem) -> State:
         """Do once what all targets and penalties share."""
         raise NotImplementedError
@@ -214,6 +228,12 @@ class Solver:
         """Return the residual of Mα + offset = R relative to R, computed anew."""
         return relative(R - offset - state.multiply(alpha) - penalty * alpha, R)
 
+    def approximation(
+        self, Y: np.ndarray, b: np.ndarray, certificate: float, history: tuple[float, ...]
+    ) -> Approximation | None:
+        """Return how far from exact an answer is that was not meant to be exact."""
+        return None
+
     def solve(self, state: State, target: np.ndarray, penalty: float) -> Solution:
         """Return coefficients and intercept for one penalty and one or several targets."""
         if not np.isfinite(penalty) or penalty < 0:
@@ -233,7 +253,7 @@ class Solver:
         certificate, status, message = np.inf, found.status, found.message
         if status != "singular":
             certificate = self.certify(state, Y * s[:, None], b * s[:, None], alpha, W, penalty)
-        if status == "solved" and not certificate <= TRUSTED:
+        if status == "solved" and not certificate <= self.trusted:
             status = "stalled"
             reason = (
                 f"the relative residual is {certificate:.1e}: with penalty {penalty:.3g} the "
@@ -250,6 +270,7 @@ class Solver:
             history=found.history,
             message=message,
             weights=None if W is None else W.reshape(-1, *target.shape[1:]),
+            approximation=self.approximation(Y, b, certificate, found.history),
         )
 
 

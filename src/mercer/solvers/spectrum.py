@@ -101,7 +101,9 @@ def certified(
     """
     if images is None:
         images = gram @ vectors
-    residuals = np.linalg.norm(images - vectors * values, axis=0)
+    apart = images - vectors * values
+    size = float(np.abs(apart).max(initial=0.0)) or 1.0  # squares could be too small or too large
+    residuals = np.linalg.norm(apart / size, axis=0) * size
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     vectors = vectors * np.where(largest < 0, -1.0, 1.0)
     return Spectrum(values, vectors, residuals, status, solver, **more)

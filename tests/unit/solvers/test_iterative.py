@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import KernelRidge, Plan
-from mercer.errors import ConvergenceWarning, SolveError
+from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.kernels import Gaussian
 from mercer.solvers import Cholesky, Iterative, Problem
@@ -143,3 +143,22 @@ def test_the_same_on_one_thread_or_many(monkeypatch):
         state = solver.prepare(Problem(Blocked(k, points)))
         answers.append(solver.solve(state, y, 0.5).coefficients)
     assert np.array_equal(*answers)
+
+
+def test_stopping_early_is_called_approximate_and_bounded():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 2))
+    y = np.sin(3 * X[:, 0]) + rng.standard_normal(400)
+    exact = KernelRidge(Gaussian(0.3), 0.1).fit(X, y)
+    follow = Plan(solver="iterative", tol=0.05, rank=20)
+    early = KernelRidge(Gaussian(0.3), 0.1, follow=follow).fit(X, y)
+    told = early.solution_.approximation
+    apart = np.linalg.norm(early.predict(X) - exact.predict(X)) / np.linalg.norm(y - y.mean())
+    assert 1e-4 < apart <= told.error < 0.15
+    assert "at most" in str(told) and "approximate" in repr(early)
+    assert early.plan_.is_approximate and not early.plan_.sketched
+    assert early.solution_.status == "solved"
+    assert early.solution_.certificate <= 0.1
+    assert len(early.dual_coef_) == 400
+    with pytest.raises(ValidityError, match="between 0 and 1"):
+        Plan(tol=2.0)
