@@ -6,6 +6,9 @@
 PYTHON  ?= python3
 WORKERS ?= 2
 ARGS    ?=
+# The build of PyTorch that the tests use: 200 MB, for the CPU. Without "+cpu" some indexes would
+# send gigabytes for GPUs. Elsewhere: make test TORCH="torch --index-url ..."
+TORCH   ?= torch==2.13.0+cpu
 
 VENV := .venv
 RUN  := $(VENV)/bin/python
@@ -77,4 +80,6 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	@echo "Installing mercer and what its tests need (once)"
 	@$(PIP) install -e '.[test]'
+	@$(PIP) install $(TORCH) 2>/dev/null || \
+	  echo "No $(TORCH) at this index: the tests that need PyTorch will be skipped"
 	@touch $(VENV)/.base $@

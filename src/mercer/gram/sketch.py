@@ -26,7 +26,7 @@ from mercer.kernels.tiles import fill, settle, spans
 from mercer.plans.sketches import STRIPE, TALL, groups
 from mercer.threads import in_threads
 
-__all__ = ["CenterSketch", "FeatureSketch", "Sketch"]
+__all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whitened"]
 
 GROUPS = 16  # sums of vectors that are kept apart while several threads add to them
 
@@ -203,6 +203,33 @@ class CenterSketch(Sketch):
 
     def core(self) -> np.ndarray:
         return np.asarray(fill(self.kernel, self.centers, dtype=np.float64))
+
+
+def whitened(sketch: Sketch, white: Any) -> FeatureSketch:
+    """Return the same functions in coordinates in which the core is the identity.
+
+    Sums of their products are accurate where TᵀCᵀCT, with its magnified rounding errors, is not.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> from mercer.gram.whitening import Whitening
+    >>> from mercer.kernels import Linear
+    >>> rows = InMemory(VECTORS.admit([[1.0], [2.0]]), size=2)
+    >>> sketch = CenterSketch(Linear(), rows, VECTORS.admit([[3.0]]))
+    >>> whitened(sketch, Whitening(sketch.core())).moments().round(12)
+    array([[5.]])
+    """
+    T = white.matrix
+
+    def features(points: Points) -> np.ndarray:
+        C = sketch._buffer(max(TALL, len(points)), "raw")[: len(points)]
+        sketch.fill(points, C)
+        return C @ T
+
+    found = FeatureSketch(features, sketch.rows, white.rank)
+    found._threads = sketch._threads
+    return found
 
 
 class FeatureSketch(Sketch):

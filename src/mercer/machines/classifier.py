@@ -22,7 +22,6 @@ from mercer.machines.margin import Kept, Margin, Program, Solved, keep
 from mercer.machines.pairs import Duel, confidence, duels, sklearn_layout, votes
 from mercer.machines.scores import require_weight
 from mercer.plans import Plan
-from mercer.plans.margins import MarginPlan
 from mercer.solvers.quadratic import Optimum
 
 __all__ = ["Arranged", "Classifier", "Learned"]
@@ -228,7 +227,7 @@ class Classifier(ClassifierMixin, Margin):
         """Return the logarithm of the probability of each class."""
         return np.log(self.predict_proba(X))
 
-    def plan(self, X: Any, classes: int = 2) -> MarginPlan:
+    def plan(self, X: Any, classes: int = 2) -> Plan:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -239,9 +238,12 @@ class Classifier(ClassifierMixin, Margin):
         Needs about ... of ... available.
         - rows as they are needed, not the whole Gram matrix: rows are cheap to compute again
         """
+        return self._dry_run(X, self._problems(classes), self._is_hard)
+
+    def _problems(self, classes: int) -> int:
+        """Return the number of duels."""
         pairs = classes * (classes - 1) // 2
-        problems = pairs if classes == 2 or self.multiclass == "ovo" else classes
-        return self._dry_run(X, problems, self._is_hard)
+        return pairs if classes == 2 or self.multiclass == "ovo" else classes
 
     def _check_choices(self) -> None:
         choices = {"multiclass": MULTICLASS, "decision_function_shape": SHAPES}

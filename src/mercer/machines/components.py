@@ -1,8 +1,10 @@
 """Principal components on a sketch: one pass over the items, and a small decomposition.
 
-In coordinates a = Tβ in which functions have the norm of their coefficients, the covariance of the
-items is TᵀHT/n with H = Σ (C(xᵢ) − m)(C(xᵢ) − m)ᵀ and the mean m. Its eigenvectors are the
-principal axes among the functions of the sketch.
+In coordinates a = Tβ in which functions have the norm of their coefficients, items have the
+features φ(x) = TᵀC(x), and their covariance is Σ (φ(xᵢ) − m)(φ(xᵢ) − m)ᵀ/n with the mean m. Its
+eigenvectors are the principal axes among the functions of the sketch. Where the sketch lives on a
+device, sums are those of C, and T comes afterwards: there small components drown in its rounding
+errors. So the components' own variances are computed in a pass of their own, and must agree.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import ValidityError
+from mercer.domains import to_numpy
+from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense
 from mercer.gram.centered import centered
+from mercer.gram.sketch import whitened
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import diagonal
@@ -24,6 +28,9 @@ from mercer.solvers.problem import Approximation
 from mercer.solvers.spectrum import Full, Spectrum, rounding
 
 __all__ = ["Components", "components_of"]
+
+SAME = 1e-14  # share of n·k(x, x) below which a variance is rounding
+ACCEPTED = 1e-3  # relative difference of variances and eigenvalues
 
 
 @dataclass(frozen=True)
@@ -60,12 +67,16 @@ def components_of(
     sketching = Sketching.of(kernel, items, plan)
     sketch, n = sketching.sketch, items.count
     white = sketch.whitening() if hasattr(sketch, "whitening") else Whitening(sketch.core())
-    H, sums = sketch.moments_and_adjoint(np.ones((n, 1)))
-    mean = sums[:, 0] / n if center else np.zeros(sketch.count)
-    G = white.around(H - n * np.outer(mean, mean))
+    G, mean = _covariance(sketch, white, center)
     values, vectors = np.linalg.eigh(G)
     values, vectors = values[::-1], vectors[:, ::-1]
-    rank = int(np.sum(values > rounding(values, len(values))))
+    floor = n * SAME * float(np.max(np.abs(to_numpy(diagonal(kernel, items.sample)))))
+    rank = int(np.sum(values > max(floor, rounding(values, len(values)))))
+    if not rank:
+        raise DomainError(
+            f"all items (n_samples={n}) are the same to the sketch, so there are no components; "
+            "give items that differ, or another kernel"
+        )
     if count is not None and count > rank:
         raise ValidityError(
             f"n_components is {count}, but the sketch has only {rank} directions; use {rank} or "
@@ -75,19 +86,36 @@ def components_of(
     a = white.into(vectors)
     scores = None
     if items.points is not None:
-        scores = sketch.product(a) - mean @ a
+        scores = sketch.product(a) - mean @ vectors
         signs = np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(len(values))])
         a, vectors, scores = a * signs, vectors * signs, scores * signs
     whole = sum(float(np.sum(diagonal(kernel, part))) for _, part in items.rows.pieces())
-    trace = whole - n * float(np.sum(white.back(mean[:, None]) ** 2))
-    residuals = np.linalg.norm(G @ vectors - vectors * values, axis=0)
+    trace = whole - n * float(mean @ mean)
+    means = mean @ vectors
+    S = None if scores is None else scores.T @ scores  # which is to be diag(values)
+    if S is None:
+        S = a.T @ sketch.normal(a) - n * np.outer(means, means)
+    residuals = np.linalg.norm(S - np.diag(values), axis=0)
     lengths = None if scores is None else scores / np.sqrt(values)
+    off = float((residuals / values).max())
     solution = Spectrum(
-        values, vectors if lengths is None else lengths, residuals, "solved", "sketch",
+        values, vectors if lengths is None else lengths, residuals,
+        "solved" if off <= ACCEPTED else "stalled", "sketch",
+        message="" if off <= ACCEPTED else "rounding errors hide it; use fewer components",
         approximation=_judged(sketching, white, len(values), center),
     )  # fmt: skip
-    function = sketching.function(a)
-    return Components(function, mean @ a, values, trace, scores, solution)
+    return Components(sketching.function(a), means, values, trace, scores, solution)
+
+
+def _covariance(sketch: Any, white: Any, center: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return n times the covariance of the items in whitened coordinates, and their mean."""
+    n = sketch.order
+    device = hasattr(sketch, "whitening")
+    H, sums = (sketch if device else whitened(sketch, white)).moments_and_adjoint(np.ones((n, 1)))
+    if device:
+        H, sums = white.around(H), white.back(sums)
+    mean = sums[:, 0] / n if center else np.zeros(white.rank)
+    return H - n * np.outer(mean, mean), mean
 
 
 def _judged(sketching: Sketching, white: Any, count: int, center: bool) -> Approximation:

@@ -23,7 +23,16 @@ from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import working_bytes
 from mercer.machines.scores import Categorizer, require_weight
-from mercer.machines.sketching import Gathered, Sketching, approximate_plan, asks, gather
+from mercer.machines.sketching import (
+    Gathered,
+    Sketching,
+    approximate_plan,
+    asks,
+    foreseen,
+    gather,
+    resolved,
+    share_of,
+)
 from mercer.plans import Plan, Size
 from mercer.plans.products import plan_newton, requested
 from mercer.plans.sketches import plan_approximate
@@ -122,6 +131,8 @@ class KernelLogistic(Categorizer):
         - primal, because there are 3 features for 500 items
         ...
         """
+        if isinstance(X, Stream) or asks(self.follow):
+            return foreseen(self, X, 1 if classes == 2 else classes, NEWTON)
         points = self._admit(X)
         return self._plan(self._resolve(points), points, classes)
 
@@ -140,7 +151,7 @@ class KernelLogistic(Categorizer):
             points, codes, weights = points[kept], codes[kept], weights[kept]
         penalty = positive(self, "penalty", self.penalty)
         plan = self._plan(kernel, points, len(classes))
-        if plan.is_approximate:
+        if plan.sketched:
             return self._fit_sketch(gather(self, X, y, sample_weight))
         problem = Problem(assemble(kernel, points, plan.route), weights, bool(self.intercept))
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
@@ -164,7 +175,7 @@ class KernelLogistic(Categorizer):
         weights = admit_weights(given.weights, items.count)
         weights = weigh_classes(self.class_weight, codes, classes, weights)
         require_weight(codes, classes, weights)
-        kernel = self._resolve(items.sample)
+        kernel = resolved(self, items, weights)
         self._require_valid(kernel, "error")
         penalty, intercept = positive(self, "penalty", self.penalty), bool(self.intercept)
         size = items.size(kernel, 1 if len(classes) == 2 else len(classes), weights is not None)
@@ -181,11 +192,12 @@ class KernelLogistic(Categorizer):
                 return None
             exact = Newton(tol, steps)
             part = None if weights is None else np.maximum(weights[places], TINY)
-            share = penalty * len(places) / items.count  # the same penalty for each item
+            share = penalty * share_of(places, weights, items.count)  # the same for each item
             found = exact.solve(exact.prepare(Problem(gram, part, intercept)), some, share)
             return found.coefficients, found.intercept
 
-        solution = replace(solution, approximation=sketching.judged(learn, state.white))
+        approximation = sketching.judged(learn, state.white, weights=weights)
+        solution = replace(solution, approximation=approximation)
         if solution.status != "solved":
             warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
         function = sketching.function(solution.coefficients)

@@ -27,6 +27,17 @@ def number(value: Any, name: str) -> float:
     return found
 
 
+def shown(points: Points) -> Any:
+    """Return points as a user's container, for scikit-learn's names and numbers of columns."""
+    if not isinstance(points, Vectors):
+        return getattr(points, "frame", list(points.items()))
+    if points.names is None:
+        return points.array
+    import pandas as pd
+
+    return pd.DataFrame(points.array, columns=list(points.names))
+
+
 class Machine(BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms."""
 
@@ -106,6 +117,7 @@ class Machine(BaseEstimator):
         columns = isinstance(points, Categories) and points.width is not None
         if not columns and not isinstance(points, Vectors | Table | GramRows):
             return
+        X = shown(X) if isinstance(X, Points) else X
         rows = X if hasattr(X, "shape") else np.asarray(X)
         try:
             validate_data(self, rows, reset=reset, skip_check_array=True)

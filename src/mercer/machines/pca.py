@@ -27,7 +27,7 @@ from mercer.machines.components import components_of
 from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
 from mercer.machines.scores import Scorer, weights_of
-from mercer.machines.sketching import Gathered, approximate_plan, asks, gather
+from mercer.machines.sketching import Gathered, approximate_plan, asks, foreseen, gather
 from mercer.plans import Plan, Size
 from mercer.plans.products import SpectralPlan, plan_spectrum, requested
 from mercer.rkhs import Function
@@ -126,7 +126,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         self.random_state = random_state
         self.follow = follow
 
-    def plan(self, X: Any) -> SpectralPlan:
+    def plan(self, X: Any) -> Plan:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -137,6 +137,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         - dual, because ...
         - only the 10 largest eigenvalues, by block Lanczos iteration
         """
+        if isinstance(X, Stream) or asks(self.follow):
+            count = None if self.n_components is None else self.n_components
+            return foreseen(self, X, count or 1, whole=True)
         points = self._admit(X)
         return self._plan(self._resolve(points), points)
 
@@ -151,7 +154,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         if plan.stored and not isinstance(gram, LowRank):
             gram = Striped(gram.matrix())
         moved, means = centered(gram) if self.center else (gram, np.zeros(len(points)))
-        spectrum = self._spectrum(moved, plan)
+        spectrum = self._spectrum(moved, plan, kernel.proof().verdict == "proved")
         alpha = spectrum.vectors / np.sqrt(spectrum.values)
         if self.center:
             alpha -= alpha.mean(axis=0)
@@ -178,9 +181,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         count = None
         if self.n_components is not None:
             count = whole(self, "n_components", self.n_components)
-        plan = approximate_plan(self.follow, kernel, items, items.size(kernel, count or 1))
-        # Components need the whole system, which is added up.
+        size = items.size(kernel, count or 1)
+        plan = approximate_plan(self.follow, kernel, items, size, whole=True)
         found = components_of(kernel, items, plan, count, center)
+        _warn_unless_solved(found.solution, 4)
 
         self._remember(given.X, items.sample)
         self.kernel_, self.plan_, self.solution_ = kernel, plan, found.solution
@@ -216,7 +220,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             )
         points = self.function_.points
         # Centers alone do not know the mean of all items, so that a regression goes back.
-        sketched = self.plan_.is_approximate and not hasattr(self.preimage, "fit")
+        sketched = self.plan_.sketched and not hasattr(self.preimage, "fit")
         X = rows_of(points)
         way = way_back("ridge" if sketched else self.preimage, self.kernel_)
         if hasattr(way, "fit"):
@@ -234,7 +238,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
 
     def _training_components(self) -> np.ndarray:
         """Return the components of the items that the axes are made of."""
-        if self.plan_.is_approximate:
+        if self.plan_.sketched:
             return self.function_(self.function_.points) + self.intercept_
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
@@ -269,7 +273,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             return placed(replace(plan, stored=stored), not stored, kernel, points, double=True)  # type: ignore[return-value]
         return placed(plan_spectrum(request, size, count, self.solver), False, kernel, points)  # type: ignore[return-value]
 
-    def _spectrum(self, gram: Operator, plan: SpectralPlan) -> Spectrum:
+    def _spectrum(self, gram: Operator, plan: SpectralPlan, proved: bool) -> Spectrum:
         """Return the eigenvalues that were asked for, refusing those that are zero."""
         count = None if self.n_components is None else int(self.n_components)
         if count is None or plan.method == "dense":
@@ -279,15 +283,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             passes = PASSES if plan.method == "randomized" else None
             few: Any = Lanczos(passes=passes, random_state=self.random_state)
             if plan.rank is not None:
-                few = Davidson(plan.rank, passes=passes, random_state=self.random_state)
+                few = Davidson(
+                    plan.rank, passes=passes, random_state=self.random_state, definite=proved
+                )
             spectrum = few.solve(gram, count)
-        if spectrum.status != "solved":
-            warnings.warn(
-                f"components have the residual |Kv − λv|/λ = {spectrum.certificate:.2g}: "
-                f"{spectrum.message}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        _warn_unless_solved(spectrum, 4)
         if spectrum.rank == 0:
             raise DomainError(
                 f"all items (n_samples={gram.order}) are the same to the kernel, so there are no "
@@ -296,6 +296,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         if count is not None and count > spectrum.rank:
             raise ValidityError(_too_many(count, spectrum.rank, "eigenvalues above rounding"))
         return spectrum
+
+
+def _warn_unless_solved(spectrum: Spectrum, level: int) -> None:
+    if spectrum.status != "solved":
+        residual = f"{spectrum.certificate:.2g}: {spectrum.message}"
+        message = f"components have the residual |Kv − λv|/λ = {residual}"
+        warnings.warn(message, ConvergenceWarning, stacklevel=level)
 
 
 def _too_many(count: int, found: int, what: str) -> str:

@@ -32,7 +32,16 @@ from mercer.machines import devices
 from mercer.machines.devices import FASTER, assembled, fits, on_gpu, placed, prefers_gpu
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer, Scorer
-from mercer.machines.sketching import Items, Sketching, approximate_plan, gather, in_memory
+from mercer.machines.sketching import (
+    Items,
+    Sketching,
+    approximate_plan,
+    foreseen,
+    gather,
+    in_memory,
+    resolved,
+    share_of,
+)
 from mercer.plans import Plan, Size, plan_ridge
 from mercer.plans.products import requested
 from mercer.plans.ridge import RANK
@@ -101,6 +110,8 @@ class Ridge(Scorer):
         Needs about ... of ... available.
         - primal, because 3 features and 500 items take ... operations in the primal and ...
         """
+        if isinstance(X, Stream):
+            return foreseen(self, X, targets + bool(self.intercept))
         points = self._admit(X)
         return self._plan(self._resolve(points), points, targets)
 
@@ -109,7 +120,7 @@ class Ridge(Scorer):
         kernel = self._resolve(points, weights)
         targets = 1 if target.ndim == 1 else target.shape[1]
         plan = self._plan(kernel, points, targets, weights is not None)
-        if plan.is_approximate:
+        if plan.sketched:
             items = in_memory(points)
             return self._fit_sketch(X, kernel, items, Regression(target, weights), plan)
         problem = Problem(assembled(kernel, points, plan), weights, self.intercept)
@@ -129,13 +140,13 @@ class Ridge(Scorer):
         if isinstance(X, Stream):
             return True
         size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0)
-        return plan_ridge(requested(self.follow, sketches=True), size, 1.0).is_approximate
+        return plan_ridge(requested(self.follow, sketches=True), size, 1.0).sketched
 
     def _fit_stream(self, X: Any, y: Any, sample_weight: Any) -> Regression:
         """Learn from items that are read in passes; only targets and a sample are kept."""
         given = gather(self, X, y, sample_weight)
         task = self._regression(given.y, given.items.count, given.weights)
-        kernel = self._resolve(given.items.sample)
+        kernel = resolved(self, given.items, task.weights)
         number(self.penalty, "penalty")
         self._require_valid(kernel, "error")
         targets = (1 if task.target.ndim == 1 else task.target.shape[1]) + bool(self.intercept)
@@ -158,13 +169,13 @@ class Ridge(Scorer):
         def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
             weights = None if task.weights is None else task.weights[places]
             exact = Cholesky("double")
-            share = penalty * len(places) / items.count  # the same penalty for each item
+            share = penalty * share_of(places, task.weights, items.count)  # the same for each
             some = exact.solve(
                 exact.prepare(Problem(gram, weights, intercept)), task.target[places], share
             )
             return some.coefficients, some.intercept
 
-        approximation = sketching.judged(learn, state.white)
+        approximation = sketching.judged(learn, state.white, weights=task.weights)
         solution = replace(solution, approximation=approximation).require_solved()
 
         self._remember(X, items.sample)
@@ -209,7 +220,8 @@ def solver_for(plan: Plan, indefinite: str) -> Solver:
 
         return DeviceCholesky(devices.TORCH)
     if plan.solver == "iterative":
-        return Iterative(plan.rank or RANK, direct=Cholesky("mixed") if plan.direct else None)
+        direct = Cholesky("mixed") if plan.direct else None
+        return Iterative(plan.rank or RANK, plan.tol or Iterative.tol, direct=direct)
     small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]
     return Primal(small) if plan.route == "primal" else small
 

@@ -25,6 +25,7 @@ from mercer.kernels.tiles import fill, working_bytes
 from mercer.machines import devices
 from mercer.machines.centers import means_of
 from mercer.machines.devices import on_gpu, placed, prefers_gpu
+from mercer.machines.machine import shown
 from mercer.plans import Nystrom, Plan, Random, Size
 from mercer.plans.products import requested
 from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES, plan_approximate
@@ -32,8 +33,12 @@ from mercer.rkhs import Featured, Function
 from mercer.solvers.pivoted import pivoted
 from mercer.solvers.problem import Approximation
 
-__all__ = ["Gathered", "Items", "Learner", "Sketching", "asks", "compare", "gather", "in_memory"]
+__all__ = [
+    "Gathered", "Items", "Learner", "Sketching", "approximate_plan", "asks", "compare", "foreseen",
+    "gather", "in_memory", "resolved", "share_of",
+]  # fmt: skip
 
+CONSTANT = 1e-9  # share of predictions' size below which they do not vary but for rounding
 PIECE = 2**16  # items in memory that are worked on at once
 
 # From a Gram matrix of some items to coefficients and intercept.
@@ -125,18 +130,31 @@ def gather(machine: Any, X: Any, y: Any, weights: Any) -> Gathered:
         piece=int(survey.largest * survey.bytes), row=survey.bytes,
     )  # fmt: skip
     y = survey.target if y is None else y
-    return Gathered(
-        _shown(survey.sample), items, y, survey.weights if weights is None else weights
-    )
+    return Gathered(shown(survey.sample), items, y, survey.weights if weights is None else weights)
+
+
+def resolved(machine: Any, items: Items, weights: np.ndarray | None) -> Kernel:
+    """Return the kernel with its heuristics resolved on a sample of the items."""
+    some = None if weights is None else weights[items.places]
+    return machine._resolve(items.sample, some if some is not None and some.any() else None)
 
 
 def approximate_plan(
-    follow: Any, kernel: Kernel, items: Items, size: Size, passes: int = 1
+    follow: Any, kernel: Kernel, items: Items, size: Size, passes: int = 1, whole: bool = False
 ) -> Plan:
     """Return the plan of an approximate answer, with its device."""
     request = requested(follow, sketches=True)
     gpu = prefers_gpu(request, items.sample)
-    return placed(plan_approximate(request, size, passes), gpu, kernel, items.sample)
+    return placed(plan_approximate(request, size, passes, whole), gpu, kernel, items.sample)
+
+
+def foreseen(machine: Any, X: Any, targets: int, passes: int = 1, whole: bool = False) -> Plan:
+    """Return the plan of an approximate fit, without the fit; a stream is surveyed."""
+    items = gather(machine, X, None, None).items
+    kernel = machine._resolve(items.sample)
+    machine._require_valid(kernel, "error")
+    size = items.size(kernel, targets)
+    return approximate_plan(machine.follow, kernel, items, size, passes, whole)
 
 
 def asks(follow: Any) -> bool:
@@ -200,6 +218,7 @@ class Sketching:
         exact: Learner | None = None,
         method: str = "",
         differ: Callable[[np.ndarray, np.ndarray], float] | None = None,
+        weights: np.ndarray | None = None,
     ) -> Approximation:
         """Return how far from the exact answer this is, by learning both from a sample.
 
@@ -216,20 +235,25 @@ class Sketching:
             What else is approximate, in words.
         differ : callable, optional
             How predictions are compared; by default by `compare`.
+        weights : ndarray, optional
+            Of all items; from items without a weight nothing is learned.
         """
         sample, count = self.items.sample, self.items.count
-        rng = np.random.default_rng(self.how.seed)
-        order = rng.permutation(len(sample))
         few = count <= JUDGES
-        taught = np.sort(order if few else order[:JUDGES])
-        asked = taught if few else np.sort(order[JUDGES : JUDGES + WITNESSES])
+        # The centers were drawn with the seed itself; these draws must know nothing of them.
+        order = np.random.default_rng([self.how.seed, 1]).permutation(len(sample))
+        counted = order if weights is None else order[weights[self.items.places[order]] > 0]
+        taught = np.sort(order if few or not len(counted) else counted[:JUDGES])
+        asked = taught if few else np.sort(order[-WITNESSES:])
         S, T = sample[taught], sample[asked]
         near, far = (self._features(points, white) for points in (S, T))
         K = np.asarray(fill(self.kernel, S, dtype=np.float64))
         across = K if few else np.asarray(fill(self.kernel, T, S, dtype=np.float64))
         places = self.items.places[taught]
-        one = (exact or learn)(Dense(K), places)
-        other = learn(Dense(near @ near.T), places)
+        one = other = None
+        if len(counted):
+            one = (exact or learn)(Dense(K), places)
+            other = learn(Dense(near @ near.T), places)
         error = float("nan")
         if one is not None and other is not None:
             differ = compare if differ is None else differ
@@ -249,15 +273,17 @@ class Sketching:
         return white.back(np.asarray(fill(self.kernel, points, self.centers, np.float64)).T).T
 
 
-def _shown(points: Points) -> Any:
-    """Return points as a user's container, for scikit-learn's names and numbers of columns."""
-    if not isinstance(points, Vectors):
-        return getattr(points, "frame", list(points.items()))
-    if points.names is None:
-        return points.array
-    import pandas as pd
+def share_of(places: np.ndarray, weights: np.ndarray | None, count: int) -> float:
+    """Return the share of some items, by their weights: that of the penalty they learn with.
 
-    return pd.DataFrame(points.array, columns=list(points.names))
+    Examples
+    --------
+    >>> share_of(np.array([0]), None, 4), share_of(np.array([0]), np.array([1.0, 1.0]), 2)
+    (0.25, 0.5)
+    """
+    if weights is None:
+        return len(places) / count
+    return float(weights[places].sum() / weights.sum())
 
 
 def compare(exact: np.ndarray, approximate: np.ndarray) -> float:
@@ -268,7 +294,10 @@ def compare(exact: np.ndarray, approximate: np.ndarray) -> float:
     >>> compare(np.array([0.0, 2.0]), np.array([0.1, 1.9]))
     0.1...
     """
-    spread = float(np.linalg.norm(exact - exact.mean(axis=0))) or float(np.linalg.norm(exact))
+    size = float(np.linalg.norm(exact))
+    spread = float(np.linalg.norm(exact - exact.mean(axis=0)))
+    if spread <= CONSTANT * size:
+        spread = size
     apart = float(np.linalg.norm(exact - approximate))
     return apart / spread if spread else apart
 

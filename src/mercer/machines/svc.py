@@ -27,7 +27,16 @@ from mercer.machines.classifier import Classifier, Learned
 from mercer.machines.margin import Program
 from mercer.machines.pairs import Duel
 from mercer.machines.scores import require_weight
-from mercer.machines.sketching import Gathered, Sketching, approximate_plan, asks, gather
+from mercer.machines.sketching import (
+    Gathered,
+    Sketching,
+    approximate_plan,
+    asks,
+    foreseen,
+    gather,
+    resolved,
+    share_of,
+)
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.sketched import SketchedNewton
@@ -37,6 +46,7 @@ __all__ = ["SVC"]
 NEWTON = 8  # steps of Newton's method that a plan expects
 BOUNDLESS = 100.0  # times C, which coefficients for squared slacks hardly reach
 TINY = 1e-12  # the least weight of an item of a sample, all of which have some
+EXACT_ONLY = ("support_", "support_vectors_", "n_support_", "margin_", "squared_norm_")
 SKETCHED = 1e-4  # norm of the gradient that counts as solved with a sketch
 
 
@@ -157,6 +167,20 @@ class SVC(Classifier):
             return self._fit_sketch(gather(self, X, y, sample_weight))
         return super().fit(X, y, sample_weight)
 
+    def plan(self, X: Any, classes: int = 2) -> Plan:
+        """Return what `fit` would do with these items, without doing it.
+
+        Examples
+        --------
+        >>> from mercer.plans import Nystrom
+        >>> print(SVC(follow=Plan(approximate=Nystrom(50))).plan(np.ones((1000, 3))).explain())
+        APPROXIMATE: Route nystrom, solver eigen, double precision.
+        ...
+        """
+        if isinstance(X, Stream) or asks(self.follow):
+            return foreseen(self, X, self._problems(classes), NEWTON)
+        return super().plan(X, classes)
+
     def _fit_sketch(self, given: Gathered) -> Self:
         """Learn by squared slacks with the functions of a sketch."""
         self._check_choices()
@@ -170,7 +194,7 @@ class SVC(Classifier):
         weights = admit_weights(given.weights, items.count)
         weights = weigh_classes(self.class_weight, codes, classes, weights)
         require_weight(codes, classes, weights)
-        kernel = self._resolve(items.sample)
+        kernel = resolved(self, items, weights)
         self._require_valid(kernel, "error")
         signs = self._signs(codes)
         size = items.size(kernel, signs.shape[1], weights is not None)
@@ -187,7 +211,7 @@ class SVC(Classifier):
             if len(np.unique(codes[places])) < len(classes):
                 return None
             w = np.ones(len(places)) if weights is None else weights[places]
-            share, K = C * items.count / len(places), gram.array
+            share, K = C / share_of(places, weights, items.count), gram.array
             if squared:  # it has no bounds, but a ridge
                 K = K + np.diag(1 / (2 * share * np.maximum(w, TINY)))
             machine = type(self)("precomputed", share * (BOUNDLESS if squared else 1.0),
@@ -198,13 +222,20 @@ class SVC(Classifier):
             return a, machine.intercept_
 
         approximation = sketching.judged(
-            learn, state.white, partial(learn, squared=False), ", squared slacks"
+            learn,
+            state.white,
+            partial(learn, squared=False),
+            ", squared slacks",
+            weights=weights,
         )
         solution = replace(solution, approximation=approximation)
         if solution.status != "solved":
             warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
 
         self._remember(given.X, items.sample)
+        for name in EXACT_ONLY:  # of an earlier fit
+            if hasattr(self, name):
+                delattr(self, name)
         self.classes_, self.kernel_, self.solution_ = classes, kernel, solution
         self.plan_: Plan = plan
         self.function_ = sketching.function(solution.coefficients)

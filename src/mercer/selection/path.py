@@ -238,6 +238,11 @@ class MarginPath(BaseEstimator):
         """
         if not isinstance(self.machine, SVC):
             raise SelectionError(f"a path of margins needs SVC, found {self.machine!r}")
+        if not self.machine.similarities_suffice:
+            raise SelectionError(
+                "a path of margins is one of exact answers, but the machine has an approximate "
+                'plan; use approximate="never", or GridSearchCV'
+            )
         grid = None if self.C is None else _grid(self.C, "C")
         points = self.machine._admit(X)
         codes, classes = admit_labels(y, len(points))

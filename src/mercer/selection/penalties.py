@@ -165,6 +165,11 @@ def task_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> Task:
             "a path of penalties needs KernelRidge, KernelRidgeClassifier, KernelDiscriminant or "
             f"GaussianProcess, found {machine!r}"
         )
+    if not machine.similarities_suffice:
+        raise SelectionError(
+            "the errors of items that are left out are those of exact answers, but the machine "
+            'has an approximate plan; use approximate="never", or GridSearchCV'
+        )
     points = machine._admit(X)
     found = machine._regression(y, len(points), sample_weight)
     weights, codes, target = found.weights, found.codes, found.target

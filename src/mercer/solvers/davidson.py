@@ -110,7 +110,8 @@ class Davidson:
         with digits("principal components", self.tol) as tell:
             try:
                 while W.shape[1]:  # otherwise the basis is the whole space, to rounding
-                    KW = (gram @ W) / near.scale
+                    KW = gram @ W
+                    KW /= near.scale
                     found.extend(W, KW)
                     left, enough = found.residuals(), found.enough(self.tol)
                     history.append(float(np.max(left / enough)) * self.tol)

@@ -101,9 +101,12 @@ def certified(
     """
     if images is None:
         images = gram @ vectors
-    apart = images - vectors * values
-    size = float(np.abs(apart).max(initial=0.0)) or 1.0  # squares could be too small or too large
-    residuals = np.linalg.norm(apart / size, axis=0) * size
+    apart = vectors * values
+    np.subtract(images, apart, out=apart)
+    # Squares of very small or large numbers would be zero or infinite.
+    size = max(float(apart.max(initial=0.0)), -float(apart.min(initial=0.0))) or 1.0
+    apart /= size
+    residuals = np.linalg.norm(apart, axis=0) * size
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     vectors = vectors * np.where(largest < 0, -1.0, 1.0)
     return Spectrum(values, vectors, residuals, status, solver, **more)

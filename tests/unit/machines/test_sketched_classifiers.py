@@ -119,7 +119,7 @@ def test_a_class_that_the_sample_lacks_leaves_the_error_unknown():
     rng = np.random.default_rng(0)
     many = rng.standard_normal((6000, 2))
     labels = np.where(many[:, 0] > 0, 1, 0)
-    labels[np.random.default_rng(0).permutation(6000)[5000:5002]] = 2  # not in the sample
+    labels[np.random.default_rng([0, 1]).permutation(6000)[5000:5002]] = 2  # not in the sample
     machine = SVC(Gaussian(1.0), follow=Plan(approximate=Nystrom(20)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -82,8 +82,49 @@ def test_a_factor_that_explains_enough_proves_that_nothing_is_missing():
     Q = np.linalg.qr(near.leading)[0]
     P = np.eye(600) - Q @ Q.T
     outside = np.linalg.eigvalsh(P @ K.matrix() @ P)[-1]
-    bound = near.D[near.leading.shape[1]] + pivoted(K, 200, 0, 0).left.sum()
-    assert outside <= bound <= Full().solve(K, 8).values[-1]
+    assert near.scale == 1.0 and outside <= near.bound <= Full().solve(K, 8).values[-1]
+
+
+def test_an_eigenvalue_half_outside_of_the_first_vectors_is_not_missed():
+    # The factor has all of the first block, whose eigenvalue is found at once, and a little less
+    # than all of the second one, whose eigenvalue is larger by a hair.
+    inside = Gaussian(1.5)(rows(150, 2))
+    largest = np.linalg.eigvalsh(inside)[-1]
+    K = np.zeros((250, 250))
+    K[:100, :100], K[100:, 100:] = largest * (1 - 1e-5) / 100, inside
+    for seed in range(5):
+        found = Davidson(8, random_state=seed).solve(Dense(K), 1)
+        assert Near(Dense(K), 8, seed, 1).complete
+        np.testing.assert_allclose(found.values, largest, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_eigenvalue_of_blocks_with_near_values_is_missed(seed):
+    rng = np.random.default_rng(seed)
+    n, count = int(rng.integers(30, 120)), int(rng.integers(1, 8))
+    K = np.zeros((2 * n, 2 * n))
+    for place in (slice(n), slice(n, None)):
+        Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+        K[place, place] = (Q * (1 + 1e-6 * rng.random(n)) ** 2 / np.arange(1.0, n + 1) ** 2) @ Q.T
+    K = (K + K.T) / 2
+    found = Davidson(int(rng.integers(1, 40)), random_state=seed).solve(Dense(K), count)
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(K)[::-1][:count], rtol=1e-10)
+
+
+def test_nothing_is_concluded_from_the_factor_of_an_indefinite_matrix():
+    K = np.zeros((60, 60))
+    K[:20, :20] = 1.0
+    K[20:40, 40:] = K[40:, 20:40] = np.diag(np.arange(1.0, 21.0) * 3)  # unseen by its diagonal
+    found = Davidson(30, random_state=0, definite=False).solve(Dense(K), 3)
+    np.testing.assert_allclose(found.values, [60.0, 57.0, 54.0], rtol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_the_scale_of_the_matrix_does_not_matter(scale):
+    K = Gaussian(1.5)(rows(80))
+    one, other = (Davidson(9, random_state=0).solve(Dense(s * K), 4) for s in (1.0, scale))
+    np.testing.assert_allclose(other.values, one.values * scale, rtol=1e-10)
+    assert 0 < other.certificate < 1e-9
 
 
 def test_equal_eigenvalues_are_all_found():
@@ -104,7 +145,8 @@ def test_small_matrices_end_with_a_whole_basis(n, rank):
 def test_matrices_of_low_rank_have_the_rank_that_is_reported():
     X = rows(100, 3)
     found = Davidson(10, random_state=0).solve(Dense(Linear()(X)), 5)
-    assert found.rank == 3
+    assert found.rank == 3 and len(found.values) == 5
+    assert len(Davidson(10, random_state=0).solve(Dense(np.ones((30, 30))), 8).values) == 8
     assert Davidson(10, random_state=0).solve(Dense(np.zeros((20, 20))), 2).rank == 0
 
 

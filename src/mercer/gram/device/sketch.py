@@ -28,7 +28,9 @@ __all__ = ["DeviceSketch"]
 T = TypeVar("T")
 SAMPLED_UP_TO = 6000  # centers with which a preconditioner is made from more items than those
 SAMPLE = 4  # items for each of them
-NOISE = 2e-7  # error of a similarity in single precision
+# Errors of similarities in single precision are a few times 1e-7. Below this share of the core's
+# diagonal they make steps go astray; with it, predictions change by less than the data's noise.
+NOISE = 1e-6
 
 
 class DeviceSketch:
@@ -164,21 +166,22 @@ class DeviceSketch:
 
     def sampled(self, places: np.ndarray) -> np.ndarray:
         """Return the rows of some items, in double precision; `places` ascend."""
+        return self._guarded(lambda: to_numpy(self._sampled(places)), "sampled", places)
 
-        def work() -> np.ndarray:
-            found = np.empty((len(places), self.count))
-            Z = self.centers.double()
-            for place, rows in self.rows.chunks():
-                a, b = np.searchsorted(places, [place.start, place.stop])
-                some = rows[tensor(places[a:b] - place.start, self.device).long()].double()
+    def _sampled(self, places: np.ndarray) -> Any:
+        import torch
 
-                def use(i: slice, some: Any = some, a: int = int(a)) -> None:
-                    found[a + i.start : a + i.stop] = to_numpy(evaluate(self.kernel, some[i], Z))
+        found = allocate((len(places), self.count), torch.float64, self.device)
+        Z = self.centers.double()
+        for place, rows in self.rows.chunks():
+            a, b = np.searchsorted(places, [place.start, place.stop])
+            some = rows[tensor(places[a:b] - place.start, self.device).long()].double()
 
-                in_parts(len(some), rows_at_once(self.kernel, self.count, Z), use)
-            return found
+            def use(i: slice, some: Any = some, a: int = int(a)) -> None:
+                found[a + i.start : a + i.stop] = evaluate(self.kernel, some[i], Z)
 
-        return self._guarded(work, "sampled", places)
+            in_parts(len(some), rows_at_once(self.kernel, self.count, Z), use)
+        return found
 
     # ---- what solvers ask for ---------------------------------------------------------------
 
@@ -216,8 +219,10 @@ class DeviceSketch:
             return white.squared(total / self.count, penalty)
         count = min(self.order, max(SAMPLE * self.count, 1000))
         places = np.random.default_rng(seed).choice(self.order, count, replace=False)
-        F = white.back(self.sampled(np.sort(places)).T)
-        return inverse(tensor(F, self.device), total / count, penalty)
+        C = self._sampled(np.sort(places)).T
+        on_device = isinstance(white, DeviceWhitening)
+        F = white.solve(C) if on_device else tensor(white.back(to_numpy(C)), self.device)
+        return inverse(F, total / count, penalty)
 
     # ---- passes -----------------------------------------------------------------------------
 

@@ -72,12 +72,15 @@ class DeviceWhitening:
 
     def back(self, g: np.ndarray) -> np.ndarray:
         """Return Tᵀg."""
-        return to_numpy(self._solve(self._lower, tensor(g, self.device), upper=False))
+        return to_numpy(self.solve(tensor(g, self.device)))
+
+    def solve(self, V: Any) -> Any:
+        """Return L⁻¹V = TᵀV of a tensor."""
+        return self._solve(self._lower, V, upper=False)
 
     def around(self, H: np.ndarray) -> np.ndarray:
         """Return TᵀHT."""
-        half = self._solve(self._lower, tensor(H, self.device), upper=False)
-        found = self._solve(self._lower, half.T, upper=False)
+        found = self.solve(self.solve(tensor(H, self.device)).T)
         return to_numpy((found + found.T) / 2)
 
     def squared(self, share: float, penalty: float) -> Map:

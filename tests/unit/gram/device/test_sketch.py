@@ -88,8 +88,10 @@ def test_whitening(precision):
     assert np.allclose(white.around(H), T.T @ H @ T)
 
 
+@pytest.mark.parametrize("most", [0, 6000], ids=["centers", "sample"])
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_preconditioner_is_exact_if_the_centers_are_the_items(precision):
+def test_preconditioner_is_exact_if_the_centers_are_the_items(precision, most, monkeypatch):
+    monkeypatch.setattr("mercer.gram.device.sketch.SAMPLED_UP_TO", most)
     # With C = B the system is TᵀB²T + λI, and n/M = 1.
     sketch = DeviceSketch(Gaussian(0.5), Z, Z, "cpu", precision)
     white = sketch.whitening()
