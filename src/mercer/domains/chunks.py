@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,11 +14,11 @@ from scipy import sparse
 from mercer.domains.mapped import copied
 from mercer.domains.points import Domain, Points
 from mercer.domains.tables import Table, is_frame
-from mercer.domains.targets import _column, _is_missing, real_numbers
+from mercer.domains.targets import column, is_missing, real_numbers
 from mercer.domains.vectors import Vectors
 from mercer.errors import DomainError
 
-__all__ = ["Chunk", "Form", "admit_chunk", "naming", "span"]
+__all__ = ["Chunk", "Form", "admit_chunk", "naming", "require_whole", "span"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Form:
     kind: str
     width: int | None
     names: tuple[Any, ...] | None
-    target: str | None  # what it holds: "numbers", "text", "times"
+    target: str | None  # what it holds: "numbers", "text", "times" ...
     targets: tuple[int, ...]  # shape of one item's target
     weighted: bool
 
@@ -101,8 +102,8 @@ class Form:
             raise DomainError(f"y holds {self.target}, but that of the first chunk {first.target}")
         if self.targets != first.targets:
             raise DomainError(
-                f"y has {_columns(*self.targets or (1,))}, but that of the first chunk has "
-                f"{_columns(*first.targets or (1,))}"
+                f"y has {_dimensions(self.targets)}, but that of the first chunk has "
+                f"{_dimensions(first.targets)}"
             )
 
 
@@ -120,8 +121,9 @@ def admit_chunk(
         return None
     with naming(f"chunk {number}, {span(start, count)}"):
         held = copied(X)
-        if copy and held is X and hasattr(X, "copy") and hasattr(X, "shape"):
-            held = X.copy()
+        if copy and held is X and hasattr(X, "shape"):
+            again = getattr(X, "copy", None) or getattr(X, "clone", None)  # Torch's word
+            held = again() if again else X
         points = domain.admit(held, name)
         count = len(points)
         return Chunk(number, start, points, _target(y, count), _weights(weights, count))
@@ -152,6 +154,21 @@ def span(start: int, count: int | None) -> str:
     return f"row {start}" if count == 1 else f"rows {start} to {start + count - 1}"
 
 
+def require_whole(name: str, value: Any) -> int:
+    """Return a whole number from 1 on, refusing anything else.
+
+    Examples
+    --------
+    >>> require_whole("size", 2.5)
+    Traceback (most recent call last):
+        ...
+    mercer.errors.DomainError: size must be a whole number from 1 on, found 2.5
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise DomainError(f"{name} must be a whole number from 1 on, found {value!r}")
+    return int(value)
+
+
 def _parts(raw: Any) -> tuple[Any, Any, Any]:
     """Return X, y and weights of what a user's iterator gave."""
     if not isinstance(raw, tuple):
@@ -177,13 +194,13 @@ def _target(y: Any, count: int) -> np.ndarray | None:
     """Return a target that is as long as X and has no gaps, in memory of its own."""
     if y is None:
         return None
-    target = np.array(_column(copied(y), count))
+    target = np.array(column(copied(y), count))
     if target.dtype.kind == "f" and not np.isfinite(target).all():
         row = int(np.argwhere(~np.isfinite(target))[0][0])
         raise DomainError(f"Input y contains NaN or infinity at row {row}")
-    if target.dtype.kind == "O":
+    if target.dtype.kind in "OM":
         for row, label in enumerate(target.reshape(count, -1).tolist()):
-            if any(map(_is_missing, label)):
+            if any(map(is_missing, label)):
                 raise DomainError(f"the label of item {row} is missing; fill it in or drop it")
     return target
 
@@ -227,13 +244,17 @@ def _holding(y: np.ndarray) -> str:
     """Say what a target holds, so that numbers are not silently turned into text."""
     if y.dtype.kind == "O":
         return "text" if any(isinstance(label, str) for label in y.ravel()) else "numbers"
-    return {"U": "text", "S": "text", "M": "times"}.get(y.dtype.kind, "numbers")
+    return {"U": "text", "S": "bytes", "M": "times", "m": "durations"}.get(y.dtype.kind, "numbers")
 
 
 def _columns(count: int | None) -> str:
     if count is None:
         return "no columns"
     return "1 column" if count == 1 else f"{count} columns"
+
+
+def _dimensions(shape: tuple[int, ...]) -> str:
+    return _columns(*shape) if shape else "one dimension"
 
 
 def _other_names(now: tuple[Any, ...] | None, then: tuple[Any, ...] | None, name: str) -> str:

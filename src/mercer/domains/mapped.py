@@ -7,6 +7,7 @@ any error to catch. Plain reads of the file find out, and cost no more.
 from __future__ import annotations
 
 import mmap
+import os
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -43,8 +44,8 @@ def read_rows(array: np.ndarray, start: int, stop: int) -> np.ndarray:
 
     Rows that lie one after the other are read as they are, others (some columns of a table,
     every other row, Fortran's order) by parts. What no plain read gives, such as rows in reverse
-    order, or a mapping whose changes stay private or whose file has lost its name, is copied from
-    the mapping after a look at the size of the file.
+    order, or a mapping whose changes stay private or whose file has lost its name (to a file of
+    another size, too), is copied from the mapping after a look at the size of the file.
 
     Raises
     ------
@@ -59,6 +60,8 @@ def read_rows(array: np.ndarray, start: int, stop: int) -> np.ndarray:
         if mapped.filename is None or mapped.mode == "c":
             return _through(mapped, part)
         with open(mapped.filename, "rb", buffering=0) as file:
+            if os.fstat(file.fileno()).st_size != _pages(mapped).size():  # another file
+                return _through(mapped, part)
             return _read(file, mapped, part)
     except FileNotFoundError:  # deleted, but still there for the mapping
         return _through(mapped, part)

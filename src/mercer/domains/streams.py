@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains.ahead import reading_ahead
-from mercer.domains.chunks import Chunk, Form, admit_chunk, naming, span
+from mercer.domains.chunks import Chunk, Form, admit_chunk, naming, require_whole, span
 from mercer.domains.mapped import mapping, read_rows
 from mercer.domains.points import Domain, Points
 from mercer.domains.surveys import Survey, survey_of
@@ -170,8 +170,7 @@ class Stream:
         >>> survey.count, survey.largest, survey.places
         (3, 2, array([1, 2]))
         """
-        if isinstance(sample, bool) or sample < 1:
-            raise DomainError(f"sample must be a whole number from 1 on, found {sample!r}")
+        sample = require_whole("sample", sample)
         with closing(self.read(domain, ahead=ahead)) as chunks:
             return survey_of(chunks, sample, seed)
 
@@ -213,7 +212,9 @@ class Slices:
     def __init__(self, array: Any, y: Any, weights: Any, size: int | None) -> None:
         if isinstance(array, Stream):
             raise DomainError("Stream.rows takes an array, and this is a stream already")
-        self.array, self.y, self.weights = array, y, weights
+        # Of other forms of sparse arrays rows are slow to take, or not to be had.
+        self.array = array.tocsr() if sparse.issparse(array) else array
+        self.y, self.weights = y, weights
         self.count = _length(array)
         for name, other in (("y", y), ("sample_weight", weights)):
             if not _is_scalar(other) and _length(other) != self.count:
@@ -221,9 +222,8 @@ class Slices:
                     f"Found input variables with inconsistent numbers of samples: X has "
                     f"{self.count}, {name} has {_length(other)}"
                 )
-        if size is not None and (isinstance(size, bool) or size < 1):
-            raise DomainError(f"size must be a whole number from 1 on, found {size!r}")
-        self.size = size or _rows_of_a_chunk(array, self.count)
+        given = size if size is None else require_whole("size", size)
+        self.size = given or _rows_of_a_chunk(array, self.count)
 
     def __repr__(self) -> str:
         return f"{type(self.array).__name__} of {self.count} rows, size={self.size}"
@@ -352,7 +352,7 @@ def _length(array: Any) -> int:
     shape = getattr(array, "shape", None)
     if shape:
         return int(shape[0])
-    if not hasattr(array, "__len__"):
+    if shape is not None or not hasattr(array, "__len__"):
         raise DomainError(f"Stream.rows takes rows, found {type(array).__name__}")
     return len(array)
 

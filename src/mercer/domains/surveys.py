@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +14,7 @@ from mercer.domains.strings import Strings
 from mercer.domains.tables import to_numpy
 from mercer.domains.vectors import Vectors
 from mercer.errors import DomainError
+from mercer.reservoir import Reservoir
 
 __all__ = ["Survey", "survey_of"]
 
@@ -94,7 +95,7 @@ def survey_of(chunks: Iterable[Chunk], sample: int, seed: int) -> Survey:
 
     Memory grows with the sample and with y and the weights, not with the rows.
     """
-    reservoir = Reservoir(sample, np.random.default_rng(seed))
+    reservoir = Reservoir(sample, seed, _concatenated)
     targets: list[np.ndarray] = []
     weights: list[np.ndarray] = []
     form, count, number, largest, size = None, 0, 0, 0, 0
@@ -106,64 +107,20 @@ def survey_of(chunks: Iterable[Chunk], sample: int, seed: int) -> Survey:
             targets.append(chunk.target)
         if chunk.weights is not None:
             weights.append(chunk.weights)
-        reservoir.offer(chunk)
+        reservoir.offer(chunk.points)
         del chunk  # before the next one is read
     if form is None:
         raise DomainError(
             "the stream is empty: 0 sample(s) were found while a minimum of 1 is required."
         )
-    points, places = reservoir.settle()
+    reservoir.settle()
+    (points,), places = reservoir.kept, reservoir.places
     w = _joined(weights)
     if w is not None and not w.any():
         raise DomainError("all sample weights are zero, so there is nothing to learn from")
     return Survey(
         count, number, largest, form.width, size / count, _joined(targets), w, points, places, form
     )
-
-
-@dataclass
-class Reservoir:
-    """A uniform sample of rows that come by once.
-
-    Every row gets a random number, and those with the smallest ones stay. So the sample does not
-    depend on how the rows were cut into chunks.
-    """
-
-    limit: int
-    rng: np.random.Generator
-    kept: list[Points] = field(default_factory=list)
-    draws: list[np.ndarray] = field(default_factory=list)
-    places: list[np.ndarray] = field(default_factory=list)
-    bound: float = np.inf
-    unsettled: int = 0
-
-    def offer(self, chunk: Chunk) -> None:
-        draws = self.rng.random(len(chunk))
-        chosen = np.flatnonzero(draws < self.bound)
-        if len(chosen) > self.limit:
-            chosen = np.sort(chosen[np.argpartition(draws[chosen], self.limit)[: self.limit]])
-        if not len(chosen):
-            return
-        self.kept.append(chunk.points.take(chosen))
-        self.draws.append(draws[chosen])
-        self.places.append(chosen + chunk.start)
-        self.unsettled += len(chunk)
-        # A part of some points holds on to the whole chunk, until parts are joined.
-        if self.unsettled > self.limit:
-            self.settle()
-
-    def settle(self) -> tuple[Points, np.ndarray]:
-        """Join what was kept, without the rows that have the largest numbers."""
-        points, draws = _concatenated(self.kept), np.concatenate(self.draws)
-        places = np.concatenate(self.places)
-        if len(draws) > self.limit:
-            order = np.argpartition(draws, self.limit)
-            self.bound = float(draws[order[self.limit]])
-            chosen = np.sort(order[: self.limit])
-            points, draws, places = points.take(chosen), draws[chosen], places[chosen]
-        self.kept, self.draws, self.places = [points], [draws], [places]
-        self.unsettled = 0
-        return points, places
 
 
 def _concatenated(parts: list[Points]) -> Points:
@@ -179,7 +136,9 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray | None:
     if not parts:
         return None
     kinds = {part.dtype.kind for part in parts}
-    dtype = np.dtype(object) if "O" in kinds else np.result_type(*parts)
+    dtype = np.dtype(object) if "O" in kinds else np.result_type(*{part.dtype for part in parts})
+    if kinds == {"i", "u"} and dtype.kind == "f":  # which would round labels of 64 bits
+        dtype = np.dtype(object)
     whole = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype)
     end = len(whole)
     while parts:

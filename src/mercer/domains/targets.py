@@ -17,6 +17,8 @@ __all__ = [
     "admit_numbers",
     "admit_target",
     "admit_weights",
+    "column",
+    "is_missing",
     "real_numbers",
     "weigh_classes",
 ]
@@ -25,7 +27,7 @@ __all__ = [
 def admit_target(y: Any, count: int) -> np.ndarray:
     """Return `y` as float64 of shape (count,) or (count, targets), refusing what is not finite."""
     try:
-        target = real_numbers(_column(y, count), "y")
+        target = real_numbers(column(y, count), "y")
     except DomainError as error:
         hint = "; for labels use a classifier" if "must hold numbers" in str(error) else ""
         raise DomainError(f"{error}{hint}") from error
@@ -47,7 +49,7 @@ def admit_numbers(y: Any, count: int) -> np.ndarray:
 
 def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return (codes, classes) so that ``classes[codes]`` are the labels."""
-    labels = _column(y, count)
+    labels = column(y, count)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = _flatten(labels)
     if labels.ndim != 1:
@@ -57,7 +59,7 @@ def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     if labels.dtype.kind == "f":
         _check_labels_are_classes(labels)
     if labels.dtype.kind in "OM":
-        missing = [row for row, label in enumerate(labels.tolist()) if _is_missing(label)]
+        missing = [row for row, label in enumerate(labels.tolist()) if is_missing(label)]
         if missing:
             raise DomainError(f"the label of item {missing[0]} is missing; fill it in or drop it")
     try:
@@ -139,7 +141,8 @@ def weigh_classes(
     return admit_weights(w * share[codes], len(codes))
 
 
-def _column(y: Any, count: int) -> np.ndarray:
+def column(y: Any, count: int) -> np.ndarray:
+    """Return `y` as an array of one or two dimensions that is as long as X."""
     if y is None:
         raise DomainError("requires y to be passed, but the target y is None")
     if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
@@ -158,7 +161,8 @@ def _column(y: Any, count: int) -> np.ndarray:
     return target
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Tell a label from a gap: None, NaN, or pandas' own kinds."""
     missing_type = type(label).__name__ in ("NAType", "NaTType", "NoneType")
     return missing_type or (isinstance(label, float) and label != label)
 

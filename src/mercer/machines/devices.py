@@ -10,6 +10,7 @@ from mercer.errors import PlanError
 from mercer.gram import Operator, assemble
 from mercer.kernels import Kernel
 from mercer.plans import Plan
+from mercer.threads import cores
 
 __all__ = ["TORCH", "assembled", "on_gpu", "placed", "prefers_gpu"]
 
@@ -36,8 +37,18 @@ def prefers_gpu(request: Plan, points: Points) -> bool:
     return device_choice(request.device) == "cuda"
 
 
-def placed(plan: Plan, gpu: bool, kernel: Kernel, points: Points, double: bool = False) -> Plan:
-    """Return the plan with its device, the reason for it, and its time there."""
+def placed(
+    plan: Plan,
+    gpu: bool,
+    kernel: Kernel,
+    points: Points,
+    double: bool = False,
+    items: int | None = None,
+) -> Plan:
+    """Return the plan with its device, the reason for it, and its time there.
+
+    Of many items, `points` may be a sample.
+    """
     if not gpu:
         return replace(plan, device="cpu")
     if plan.route in ("primal", "random"):
@@ -45,10 +56,26 @@ def placed(plan: Plan, gpu: bool, kernel: Kernel, points: Points, double: bool =
         return replace(plan, device="cpu", reasons=(*plan.reasons, why))
     from mercer.gram.device import explained
 
+    if plan.sketched:  # a small system is ill-conditioned more than it is slow
+        double = double or plan.direct
+        plan = replace(plan, precision="double" if double else "mixed")
     precision = "double" if double else "single"
     why = f"on the GPU, {explained(kernel, points.width or 1, TORCH, precision)}"
-    seconds = None if plan.seconds is None else plan.seconds / FASTER
+    seconds = None if plan.seconds is None else _seconds(plan, items or len(points), points)
     return replace(plan, device="cuda", seconds=seconds, reasons=(*plan.reasons, why))
+
+
+def _seconds(plan: Plan, n: int, points: Points) -> float:
+    """Predict the time on a GPU such as an H200, with what the CPU does before and after."""
+    M, width = float(plan.rank or 0), points.width or 1
+    pairs, cpu = n * M, 25e9 * cores()
+    if plan.sketched and plan.precision == "mixed":
+        return 1.5 + 30 * pairs * (0.2 + 0.015 * width) * 1e-12 + M**3 / 2e13
+    if plan.sketched:
+        return 1.5 + 2 * pairs * M / 4e13 + 2e-10 * pairs + 60 * M**3 / cpu
+    if plan.solver == "cholesky":
+        return 0.1 + n**3 / 1e14 + 2e-11 * n**2
+    return 1.0 + 1e-9 * n**2 + 4 * pairs * M / cpu
 
 
 def on_gpu(plan: Plan) -> bool:

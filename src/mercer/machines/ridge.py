@@ -161,7 +161,8 @@ class Ridge(Scorer):
         """Learn with the functions of a sketch, and estimate how far that is from exact."""
         sketching = Sketching.of(kernel, items, plan)
         intercept, penalty = bool(self.intercept), float(self.penalty)
-        solver = SketchedRidge(plan.direct)
+        # Single precision leaves no more digits than these.
+        solver = SketchedRidge(plan.direct, 1e-4 if plan.precision == "mixed" else None)
         sketch: Any = sketching.sketch
         state = solver.prepare(Problem(sketch, task.weights, intercept))
         solution = solver.solve(state, task.target, penalty)
@@ -207,9 +208,10 @@ class Ridge(Scorer):
         patient = replace(request, patience=FASTER * request.patience)
         plan = plan_ridge(patient, size, bound, repair, self.steps_suffice)
         exact = plan.route == "dual"
-        plan = placed(plan, True, kernel, points, double=exact)
+        double = exact or request.precision == "double"
         if exact and (plan.solver == "iterative" or self.steps_suffice):
             plan = replace(plan, solver="cholesky" if fits(points) else "iterative")
+        plan = placed(plan, True, kernel, points, double=double)
         return replace(plan, patience=request.patience)
 
 

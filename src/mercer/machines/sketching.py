@@ -193,8 +193,7 @@ class Sketching:
         if on_gpu(plan):
             from mercer.gram.device import DeviceSketch
 
-            # A small system is ill-conditioned more than it is slow.
-            precision: Any = "double" if plan.direct else "single"
+            precision: Any = "single" if plan.precision == "mixed" else "double"
             sketch = DeviceSketch(kernel, rows, centers, devices.TORCH, precision)
         else:
             sketch = CenterSketch(kernel, rows, centers, uniform)

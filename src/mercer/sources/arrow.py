@@ -13,7 +13,7 @@ from mercer.sources.names import unique_names
 from mercer.sources.pieces import Piece, objects
 from mercer.sources.texts import beginning, complaining
 
-__all__ = ["Arrow"]
+__all__ = ["INDEX", "Arrow", "entries", "library"]
 
 INDEX = "__index_level_"  # how pandas calls the index in a file
 MICROSECONDS = 86_400e6  # of a day
@@ -26,7 +26,7 @@ class Arrow:
     target: str | None = None
 
     def __init__(self, path: Path, form: str) -> None:
-        self.arrow = _library(path)
+        self.arrow = library(path)
         self.path = path
         self.name = path.name
         self.form = form
@@ -52,7 +52,7 @@ class Arrow:
                 for first in range(0, batch.num_rows, size):
                     part = batch.slice(first, size)
                     columns = {
-                        name: _entries(self.arrow, part.column(place))
+                        name: entries(self.arrow, part.column(place))
                         for name, place in places.items()
                     }
                     rows = np.arange(start, start + part.num_rows)
@@ -98,15 +98,17 @@ class Arrow:
 
             return feather.read_table(self.path).to_reader()
         ipc = self.arrow.ipc
+        # Read and not mapped: a mapped file that becomes shorter ends the process.
         if first.startswith(b"ARROW1"):
-            return ipc.open_file(self.arrow.memory_map(str(self.path)))
-        return ipc.open_stream(self.arrow.memory_map(str(self.path)))
+            return ipc.open_file(self.arrow.OSFile(str(self.path)))
+        return ipc.open_stream(self.arrow.OSFile(str(self.path)))
 
     def _broken(self, error: Exception) -> DomainError:
         return DomainError(f"{self.path} cannot be read: {error}")
 
 
-def _library(path: Path) -> Any:
+def library(path: Path) -> Any:
+    """Return pyarrow, or say how to install it."""
     try:
         import pyarrow
         import pyarrow.ipc
@@ -117,12 +119,12 @@ def _library(path: Path) -> Any:
     return pyarrow
 
 
-def _entries(arrow: Any, array: Any) -> np.ndarray:
+def entries(arrow: Any, array: Any) -> np.ndarray:
     """Return a column as numbers or times if the file says so, else as objects."""
     types = arrow.types
     kind = array.type
     if types.is_dictionary(kind):
-        return _entries(arrow, array.dictionary_decode())
+        return entries(arrow, array.dictionary_decode())
     if types.is_floating(kind) or types.is_decimal(kind):
         return array.cast(arrow.float64()).to_numpy(zero_copy_only=False)
     if types.is_duration(kind):  # in days, as those of a DataFrame

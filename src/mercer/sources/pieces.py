@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from mercer.reservoir import Reservoir
 from mercer.sources.sheet import BadRow
 
 __all__ = ["Piece", "Source", "gather", "objects"]
@@ -92,43 +93,6 @@ class Source(Protocol):
         ...
 
 
-@dataclass
-class Reservoir:
-    """A uniform sample of rows that come by once, each equally likely to be in it.
-
-    Every row gets a random number, and those with the smallest ones stay. The answer does not
-    depend on how the rows were cut into pieces.
-    """
-
-    limit: int
-    rng: np.random.Generator
-    kept: list[Piece] = field(default_factory=list)
-    draws: list[np.ndarray] = field(default_factory=list)
-    bound: float = np.inf
-    held: int = 0
-
-    def offer(self, piece: Piece) -> None:
-        draws = self.rng.random(len(piece))
-        chosen = np.flatnonzero(draws < self.bound)
-        if len(chosen):
-            self.kept.append(piece.take(chosen))
-            self.draws.append(draws[chosen])
-            self.held += len(chosen)
-        if self.held > 2 * self.limit:
-            self.settle()
-
-    def settle(self) -> None:
-        """Drop the rows with the largest numbers, until there are `limit`."""
-        if self.held <= self.limit:
-            return
-        draws = np.concatenate(self.draws)
-        order = np.argpartition(draws, self.limit)
-        chosen = np.sort(order[: self.limit])
-        self.bound = float(draws[order[self.limit]])
-        self.kept, self.draws = [_joined(self.kept).take(chosen)], [draws[chosen]]
-        self.held = len(chosen)
-
-
 def gather(
     source: Source, limit: int | None, seed: int, wanted: Collection[str] | None = None
 ) -> Piece:
@@ -137,7 +101,7 @@ def gather(
     Memory grows with `limit`, not with the file.
     """
     pieces: list[Piece] = []
-    reservoir = None if limit is None else Reservoir(limit, np.random.default_rng(seed))
+    reservoir = None if limit is None else Reservoir(limit, seed, _joined)
     bad: list[BadRow] = []
     total = 0
     for piece in source.pieces(SIZE, wanted):

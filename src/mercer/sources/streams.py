@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.arrow import INDEX, _entries, _library
+from mercer.sources.arrow import INDEX, entries, library
 from mercer.sources.convert import days
 from mercer.sources.formats import detect
 from mercer.sources.names import near
@@ -68,10 +68,11 @@ def stream(
     >>> survey.count, survey.width, survey.target.tolist()
     (3, 2, ['pear', 'pear', 'plum'])
     """
-    from mercer.domains import Stream
+    from mercer.domains.chunks import require_whole
+    from mercer.domains.streams import Stream
 
-    if rows is not None and (isinstance(rows, bool) or rows < 1):
-        raise DomainError(f"rows must be a whole number from 1 on, found {rows!r}")
+    if rows is not None:
+        rows = require_whole("rows", rows)
     if isinstance(columns, str):
         raise DomainError(f"columns must be a list of names, found {columns!r}")
     paths = _paths(path)
@@ -118,20 +119,20 @@ class Batches:
 
     @property
     def arrow(self) -> Any:
-        return _library(self.paths[0])
+        return library(self.paths[0])
 
     def _chunk(self, batch: Any) -> tuple[Any, Any]:
         import pandas as pd
 
-        entries = [_values(self.arrow, batch.column(name)) for name in self.columns]
-        if all(part.dtype.kind == "f" for part in entries):  # one array, which nobody copies
-            X = pd.DataFrame(np.column_stack(entries), columns=self.columns, copy=False)
+        parts = [_values(self.arrow, batch.column(name)) for name in self.columns]
+        if all(part.dtype.kind == "f" for part in parts):  # one array, which nobody copies
+            X = pd.DataFrame(np.column_stack(parts), columns=self.columns, copy=False)
         else:
-            parts = {
+            named = {
                 name: pd.Series(part, dtype=part.dtype, copy=False)
-                for name, part in zip(self.columns, entries, strict=True)
+                for name, part in zip(self.columns, parts, strict=True)
             }
-            X = pd.DataFrame(parts, columns=self.columns)
+            X = pd.DataFrame(named, columns=self.columns)
         y = None if self.target is None else _labels(self.arrow, batch.column(self.target))
         return X, y
 
@@ -243,7 +244,11 @@ def _paths(path: Paths) -> list[Path]:
     one = Path(path)
     if not one.is_dir():
         return [one]
-    found = sorted(file for file in one.iterdir() if file.suffix.lower() in PARQUET)
+    found = sorted(
+        file
+        for file in one.iterdir()
+        if file.suffix.lower() in PARQUET and file.is_file() and not file.name.startswith(".")
+    )
     if not found:
         raise DomainError(f"there is no Parquet file in the folder {one}")
     return found
@@ -260,20 +265,20 @@ def _require(wanted: Sequence[str], names: Sequence[str], path: Path) -> None:
 def _values(arrow: Any, array: Any) -> np.ndarray:
     """Return a column to learn from: floats for numbers and times, objects for the rest."""
     types = arrow.types
+    if types.is_dictionary(array.type):
+        array = array.dictionary_decode()
     if types.is_float32(array.type) or types.is_float64(array.type):
         return array.to_numpy(zero_copy_only=False)
     if types.is_boolean(array.type):
         array = array.cast(arrow.int8())
     if types.is_integer(array.type):
         array = array.cast(arrow.float64(), safe=False)
-    entries = _entries(arrow, array)
-    if entries.dtype.kind == "M":
-        return days(entries)
-    return entries.astype(np.float64) if entries.dtype.kind in "iu" else entries
+    found = entries(arrow, array)
+    return days(found) if found.dtype.kind == "M" else found
 
 
 def _labels(arrow: Any, array: Any) -> np.ndarray:
     """Return the target as it is: numbers, truth values, or objects."""
     if arrow.types.is_boolean(array.type) and not array.null_count:
         return array.to_numpy(zero_copy_only=False)
-    return _entries(arrow, array)
+    return entries(arrow, array)
