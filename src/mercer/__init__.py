@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         RBFNetworkClassifier,
         Standardize,
     )
-    from mercer.plans import Plan
+    from mercer.plans import Nystrom, Plan, Random
     from mercer.studies import study
 
 __version__ = "0.1.0"
@@ -89,7 +89,9 @@ _HOMES = {
     "RBFNetworkClassifier": "mercer.machines",
     "Standardize": "mercer.machines",
     "Stream": "mercer.domains",
+    "Nystrom": "mercer.plans",
     "Plan": "mercer.plans",
+    "Random": "mercer.plans",
     "explain": "mercer.explanations",
     "load": "mercer.files",
     "save": "mercer.files",
@@ -112,12 +114,14 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeClassifier",
     "NuSVC",
+    "Nystrom",
     "OneClassSVM",
     "Perceptron",
     "Plan",
     "PrototypeClassifier",
     "RBFNetwork",
     "RBFNetworkClassifier",
+    "Random",
     "Standardize",
     "Stream",
     "cognition",

@@ -47,6 +47,7 @@ from tests.laws.functions import shared
 from tests.laws.generative_entries import GENERATIVE
 from tests.laws.graph_entries import GRAPHS_AND_MOLECULES
 from tests.laws.items import ITEMS
+from tests.laws.sketched_entries import sketched
 from tests.laws.string_entries import SETS, STRINGS
 from tests.laws.structured_entries import GAPS, SERIES_AND_TREES
 
@@ -371,6 +372,7 @@ def _machines() -> list[MachineEntry]:
                      counts, ["cat", "owls"], regression | {"estimator"}),
         MachineEntry("one class", OneClassSVM(tol=1e-11, nu=0.2), X, two, new, regression),
         MachineEntry("linear discriminant", KernelDiscriminant("linear"), X, two, new, regression),
+        *sketched(X, y, new),
     ]  # fmt: skip
 
 

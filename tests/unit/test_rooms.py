@@ -20,6 +20,7 @@ ORDER = (
     "memory",
     "progress",
     "threads",
+    "reservoir",
     "values",
     "domains",
     "models",

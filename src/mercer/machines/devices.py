@@ -44,6 +44,7 @@ def placed(
     points: Points,
     double: bool = False,
     items: int | None = None,
+    passes: int = 1,
 ) -> Plan:
     """Return the plan with its device, the reason for it, and its time there.
 
@@ -61,16 +62,20 @@ def placed(
         plan = replace(plan, precision="double" if double else "mixed")
     precision = "double" if double else "single"
     why = f"on the GPU, {explained(kernel, points.width or 1, TORCH, precision)}"
-    seconds = None if plan.seconds is None else _seconds(plan, items or len(points), points)
+    seconds = (
+        None if plan.seconds is None else _seconds(plan, items or len(points), points, passes)
+    )
     return replace(plan, device="cuda", seconds=seconds, reasons=(*plan.reasons, why))
 
 
-def _seconds(plan: Plan, n: int, points: Points) -> float:
+def _seconds(plan: Plan, n: int, points: Points, passes: int) -> float:
     """Predict the time on a GPU such as an H200, with what the CPU does before and after."""
     M, width = float(plan.rank or 0), points.width or 1
     pairs, cpu = n * M, 25e9 * cores()
     if plan.sketched and plan.precision == "mixed":
         return 1.5 + 30 * pairs * (0.2 + 0.015 * width) * 1e-12 + M**3 / 2e13
+    if passes > 1:  # Newton's method, with about ten passes for each of its steps
+        return 1.5 + 2e-9 * passes * pairs
     if plan.sketched:
         return 1.5 + 2 * pairs * M / 4e13 + 2e-10 * pairs + 60 * M**3 / cpu
     if plan.solver == "cholesky":

@@ -76,10 +76,12 @@ class Items:
     def count(self) -> int:
         return self.rows.count
 
-    def size(self, kernel: Kernel, targets: int, weighted: bool = False) -> Size:
+    def size(self, kernel: Kernel, targets: int, weighted: bool = False, judging: int = 3) -> Size:
         """Return how large the problem is, for a plan."""
         tiles = working_bytes(kernel, self.sample, products=True)
-        return Size(self.count, self.row, None, targets, tiles, weighted, piece=self.piece)
+        return Size(
+            self.count, self.row, None, targets, tiles, weighted, piece=self.piece, judging=judging
+        )
 
 
 def in_memory(points: Points, seed: int = 0) -> Items:
@@ -145,15 +147,20 @@ def approximate_plan(
     """Return the plan of an approximate answer, with its device."""
     request = requested(follow, sketches=True)
     gpu = prefers_gpu(request, items.sample)
-    return placed(plan_approximate(request, size, passes, whole), gpu, kernel, items.sample)
+    plan = plan_approximate(request, size, passes, whole)
+    # Newton's method asks for more digits than one system does.
+    double = request.precision == "double" or passes > 1
+    return placed(plan, gpu, kernel, items.sample, double, items.count, passes)
 
 
-def foreseen(machine: Any, X: Any, targets: int, passes: int = 1, whole: bool = False) -> Plan:
+def foreseen(
+    machine: Any, X: Any, targets: int, passes: int = 1, whole: bool = False, judging: int = 3
+) -> Plan:
     """Return the plan of an approximate fit, without the fit; a stream is surveyed."""
     items = gather(machine, X, None, None).items
     kernel = machine._resolve(items.sample)
     machine._require_valid(kernel, "error")
-    size = items.size(kernel, targets)
+    size = items.size(kernel, targets, judging=judging)
     return approximate_plan(machine.follow, kernel, items, size, passes, whole)
 
 
@@ -246,17 +253,17 @@ class Sketching:
         asked = taught if few else np.sort(order[-WITNESSES:])
         S, T = sample[taught], sample[asked]
         near, far = (self._features(points, white) for points in (S, T))
+        places, error = self.items.places[taught], float("nan")
         K = np.asarray(fill(self.kernel, S, dtype=np.float64))
-        across = K if few else np.asarray(fill(self.kernel, T, S, dtype=np.float64))
-        places = self.items.places[taught]
-        one = other = None
-        if len(counted):
-            one = (exact or learn)(Dense(K), places)
+        one = (exact or learn)(Dense(K), places) if len(counted) else None
+        if one is not None:
+            across = K if few else np.asarray(fill(self.kernel, T, S, dtype=np.float64))
+            expected = across @ one[0] + one[1]
+            del K, across  # before there is another one
             other = learn(Dense(near @ near.T), places)
-        error = float("nan")
-        if one is not None and other is not None:
-            differ = compare if differ is None else differ
-            error = differ(across @ one[0] + one[1], far @ (near.T @ other[0]) + other[1])
+            if other is not None:
+                found = far @ (near.T @ other[0]) + other[1]
+                error = (compare if differ is None else differ)(expected, found)
         unseen = None
         if self.centers is not None:
             whole = np.asarray(self.kernel.evaluate_diagonal(T), dtype=np.float64)

@@ -46,6 +46,7 @@ __all__ = ["SVC"]
 NEWTON = 8  # steps of Newton's method that a plan expects
 BOUNDLESS = 100.0  # times C, which coefficients for squared slacks hardly reach
 TINY = 1e-12  # the least weight of an item of a sample, all of which have some
+JUDGING = 8  # Gram matrices of a sample in memory while both answers are learned from it
 EXACT_ONLY = ("support_", "support_vectors_", "n_support_", "margin_", "squared_norm_")
 SKETCHED = 1e-4  # norm of the gradient that counts as solved with a sketch
 
@@ -178,7 +179,7 @@ class SVC(Classifier):
         ...
         """
         if isinstance(X, Stream) or asks(self.follow):
-            return foreseen(self, X, self._problems(classes), NEWTON)
+            return foreseen(self, X, self._problems(classes), NEWTON, judging=JUDGING)
         return super().plan(X, classes)
 
     def _fit_sketch(self, given: Gathered) -> Self:
@@ -197,7 +198,7 @@ class SVC(Classifier):
         kernel = resolved(self, items, weights)
         self._require_valid(kernel, "error")
         signs = self._signs(codes)
-        size = items.size(kernel, signs.shape[1], weights is not None)
+        size = items.size(kernel, signs.shape[1], weights is not None, JUDGING)
         plan = approximate_plan(self.follow, kernel, items, size, NEWTON)
         sketching = Sketching.of(kernel, items, plan)
         loss: Any = "squared hinge"
@@ -213,7 +214,8 @@ class SVC(Classifier):
             w = np.ones(len(places)) if weights is None else weights[places]
             share, K = C / share_of(places, weights, items.count), gram.array
             if squared:  # it has no bounds, but a ridge
-                K = K + np.diag(1 / (2 * share * np.maximum(w, TINY)))
+                K = K.copy()
+                K[np.diag_indices(len(K))] += 1 / (2 * share * np.maximum(w, TINY))
             machine = type(self)("precomputed", share * (BOUNDLESS if squared else 1.0),
                                  multiclass=self.multiclass)  # fmt: skip
             found = machine.fit(K, codes[places], w).function_

@@ -51,6 +51,8 @@ class Size:
         Whether a similarity takes a nanosecond or two, so that it may be computed at each step.
     piece : int or None
         Bytes of the largest chunk, where items are streamed and not kept.
+    judging : int
+        Gram matrices of a sample that comparing an approximate answer with the exact one takes.
     """
 
     items: int
@@ -61,6 +63,7 @@ class Size:
     weighted: bool = False
     cheap: bool = True
     piece: int | None = None
+    judging: int = 3
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,6 +15,7 @@ from mercer.kernels.tiles import diagonal, fill
 from mercer.memory import affordable, available
 from mercer.progress import progress
 from mercer.rkhs.approximate import by_features, linear_time
+from mercer.rkhs.sources import require_in_memory
 from mercer.rkhs.statistic import Statistic, orders, permuted, require_count
 from mercer.values import whole
 
@@ -59,7 +60,8 @@ def mmd(
         it is large. "linear": an unbiased estimate of the square, from pairs in each of which
         every item is used once (Gretton et al., 2012, section 6), with a p-value from its normal
         limit and without permutations. The estimate may be negative; its root is then taken to be
-        0. "features": the distance between means of random features, for shift-invariant kernels;
+        0. Items in memory are shuffled; rows of a stream only within their chunk, so that they
+        must not be sorted, by time or class for example. "features": the distance between means of random features, for shift-invariant kernels;
         permutations take little time then. The last two are approximate: `error` is the standard
         error of the square, by which it may differ from the square for the distributions
         ("linear") or for these very sets ("features").
@@ -107,6 +109,8 @@ def mmd(
 def _exact(
     kernel: Kernel, X: Any, Y: Any, permutations: int, seed: int, squared: bool
 ) -> Statistic:
+    for items, name in ((X, "X"), (Y, "Y")):
+        require_in_memory(items, name, 'use method="linear" or "features"')
     left, right = kernel.domain.admit(X), kernel.domain.admit(Y, "Y")
     same_width(left, right)
     both = left.concat(right)

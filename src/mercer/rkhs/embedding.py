@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mercer.domains import InMemory, Points, Rows, real_numbers
+from mercer.domains import InMemory, Points, Rows, Streamed, real_numbers
 from mercer.errors import DomainError
 from mercer.gram import Blocked, product
 from mercer.gram.product import symmetric_product
@@ -18,7 +19,7 @@ from mercer.kernels.base import same_width
 from mercer.kernels.tiles import fill
 from mercer.progress import progress
 from mercer.rkhs.function import Function
-from mercer.rkhs.sources import rows_of
+from mercer.rkhs.sources import require_in_memory, rows_of
 from mercer.solvers.pivoted import pivoted
 from mercer.values import whole
 
@@ -72,7 +73,7 @@ def mean_embedding(
     X : sequence of things
         With centers also a `Stream` or a `numpy.memmap`, which are read in chunks.
     weights : array, optional
-        Not negative; divided by their sum.
+        Not negative; divided by their sum. Without them, those of a stream count.
     centers : int or sequence of things, optional
         Return the projection on the sections of so many items, chosen by a randomly pivoted
         Cholesky factor from a sample, or of these ones: an approximate `Embedding`, of which each
@@ -94,6 +95,7 @@ def mean_embedding(
     kernel = named(kernel)
     if centers is not None:
         return _projected(kernel, X, weights, centers, seed)
+    require_in_memory(X, "X", "use centers=...")
     kernel = kernel.resolve(X)
     points = kernel.admit(X)
     return Function(kernel, points, _shares(weights, len(points)))
@@ -101,14 +103,22 @@ def mean_embedding(
 
 def _projected(kernel: Kernel, X: Any, weights: Any, centers: Any, seed: int) -> Embedding:
     seed = whole(mean_embedding, "seed", seed, least=0)
-    rows, sample, places = rows_of(kernel, X, seed=seed)
+    given = np.ndim(centers) > 0 or hasattr(centers, "__len__")
+    count = 0 if given else whole(mean_embedding, "centers", centers)
+    # As many as are chosen are left to tell the error from.
+    rows, sample, places = rows_of(kernel, X, seed=seed, least=2 * count)
     kernel = kernel.resolve(sample)
+    if weights is None and isinstance(rows, Streamed):
+        weights = rows.survey.weights
     w = _shares(weights, rows.count)
-    if np.ndim(centers) == 0 and not hasattr(centers, "__len__"):
-        Z = _chosen(kernel, sample, whole(mean_embedding, "centers", centers), seed)
-    else:
-        Z = kernel.admit(centers, "centers")
+    if given:
+        Z, others = kernel.admit(centers, "centers"), np.arange(len(sample))
         same_width(Z, sample)
+    else:
+        chosen = _chosen(kernel, sample, count, seed)
+        Z, others = sample[chosen], np.setdiff1d(np.arange(len(sample)), chosen)
+    if len(sample) < rows.count:
+        sample, places = sample[others], places[others]
     z = _similarity(kernel, rows, Z, w)
     white = Whitening(np.asarray(fill(kernel, Z, dtype=np.float64)))
     seen = white.back(z[:, None])
@@ -126,14 +136,12 @@ def _shares(weights: Any, count: int) -> np.ndarray:
     return w / w.sum()
 
 
-def _chosen(kernel: Kernel, sample: Points, count: int, seed: int) -> Points:
-    """Return items of the sample that span what it holds."""
+def _chosen(kernel: Kernel, sample: Points, count: int, seed: int) -> np.ndarray:
+    """Return which items of the sample span what it holds."""
     if count >= len(sample):
-        return sample
+        return np.arange(len(sample))
     pivots = pivoted(Blocked(kernel, sample), count, seed=seed).pivots
-    if not len(pivots):  # the kernel is zero on all of them
-        return sample[:1]
-    return sample[np.sort(pivots)]
+    return np.sort(pivots) if len(pivots) else np.zeros(1, int)  # the kernel is zero on all
 
 
 def _similarity(kernel: Kernel, rows: Rows, Z: Points, w: np.ndarray) -> np.ndarray:
@@ -142,9 +150,10 @@ def _similarity(kernel: Kernel, rows: Rows, Z: Points, w: np.ndarray) -> np.ndar
         return product(kernel, Z, rows.points, w)
     total = np.zeros(len(Z))
     with progress("mean embedding", rows.count) as step:
-        for place, part in rows.pieces():
-            total += product(kernel, Z, part, w[place])
-            step(len(part))
+        with closing(rows.pieces()) as pieces:
+            for place, part in pieces:
+                total += product(kernel, Z, part, w[place])
+                step(len(part))
     return total
 
 
@@ -155,7 +164,8 @@ def _distance(
     """Return |μ − Pμ|, from |μ|² − |Pμ|² or for very many items from a sample of them.
 
     The residual of the sample's own mean has the square of that of μ on average, and besides it
-    the mean of its items' squared residuals over their number.
+    the mean of its items' squared residuals over their number. No center is in the sample: its
+    residual would be zero, as that of hardly any item is.
     """
     if isinstance(rows, InMemory) and rows.count <= EXACT_UP_TO:
         square = float(w @ symmetric_product(kernel, rows.points, w)) - seen

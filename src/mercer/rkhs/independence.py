@@ -13,6 +13,7 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
 from mercer.memory import afford, affordable
 from mercer.progress import progress
+from mercer.rkhs.sources import require_in_memory
 from mercer.rkhs.statistic import Statistic, orders, permuted, require_count
 from mercer.threads import in_threads
 
@@ -49,6 +50,8 @@ def hsic(
     >>> hsic(Gaussian(0.5), Gaussian(0.5), x, x**2, permutations=99).pvalue
     0.01
     """
+    for items, name in ((X, "X"), (Y, "Y")):
+        require_in_memory(items, name, "use a sample of its rows")
     kernels = [named(kernel_x).resolve(X), named(kernel_y).resolve(Y)]
     sides = [kernels[0].admit(X), kernels[1].admit(Y, "Y")]
     n = len(sides[0])

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 
 from mercer.domains import InMemory, Points, Rows, Stream, Streamed, is_stream
+from mercer.errors import DomainError
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
 
-__all__ = ["equal_pieces", "resolved_on", "rows_of"]
+__all__ = ["equal_pieces", "require_in_memory", "resolved_on", "rows_of"]
 
 PIECE = 8192  # items at a time
 SAMPLE = 5000  # items on which heuristics are resolved
 
 
 def rows_of(
-    kernel: Kernel, X: Any, name: str = "X", seed: int = 0
+    kernel: Kernel, X: Any, name: str = "X", seed: int = 0, least: int = 0
 ) -> tuple[Rows, Points, np.ndarray]:
     """Return a set as rows in pieces, a sample of it, and the places of that in the set.
 
-    A `Stream` and a large `numpy.memmap` are not read into memory.
+    A `Stream` and a large `numpy.memmap` are not read into memory. The sample has at least so
+    many rows, if there are.
     """
+    size = max(SAMPLE, least)
     if is_stream(X):
         stream = X if isinstance(X, Stream) else Stream.rows(X)
-        survey = stream.survey(kernel.domain, SAMPLE, seed)
+        survey = stream.survey(kernel.domain, size, seed)
         return Streamed(stream, kernel.domain, survey), survey.sample, survey.places
     points = kernel.domain.admit(X, name)
     rows = InMemory(points, PIECE)
-    if len(points) <= SAMPLE:
+    if len(points) <= size:
         return rows, points, np.arange(len(points))
-    places = np.sort(np.random.default_rng(seed).choice(len(points), SAMPLE, replace=False))
+    places = np.sort(np.random.default_rng(seed).choice(len(points), size, replace=False))
     return rows, points[places], places
+
+
+def require_in_memory(X: Any, name: str, advice: str) -> None:
+    """Refuse a stream where all items are needed at once."""
+    if isinstance(X, Stream):
+        raise DomainError(f"{name} is a stream, but all items are needed at once; {advice}")
 
 
 def resolved_on(kernel: Kernel, *samples: Points) -> Kernel:
@@ -45,7 +54,7 @@ def resolved_on(kernel: Kernel, *samples: Points) -> Kernel:
     return kernel.resolve(together)
 
 
-def equal_pieces(rows: Rows, rng: np.random.Generator) -> Iterator[Points]:
+def equal_pieces(rows: Rows, rng: np.random.Generator) -> Generator[Points, None, None]:
     """Yield all rows in random order, pieces of `PIECE` and a shorter one at the end.
 
     Rows in memory are drawn from all of them. Rows of a stream are exchanged only with others of

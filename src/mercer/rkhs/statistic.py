@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Iterator
 from typing import Any
 
@@ -73,7 +75,8 @@ class Statistic(float):
 
 def require_count(permutations: int) -> int:
     """Return a number of permutations, refusing what is none."""
-    if isinstance(permutations, bool) or permutations != int(permutations) or permutations < 0:
+    number = permutations if isinstance(permutations, numbers.Real) else math.nan
+    if isinstance(permutations, bool) or not math.isfinite(number) or number < 0 or number % 1:
         raise DomainError(f"permutations must be a whole number, not negative: {permutations!r}")
     return int(permutations)
 

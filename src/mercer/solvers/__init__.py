@@ -1,6 +1,7 @@
 """Solve: operator, target and penalty become a solution with a certificate."""
 
 from mercer.solvers.cholesky import Cholesky
+from mercer.solvers.davidson import Davidson
 from mercer.solvers.eigen import Eigen
 from mercer.solvers.iterative import Iterative
 from mercer.solvers.lanczos import Lanczos
@@ -9,10 +10,12 @@ from mercer.solvers.newton import Newton, NewtonSolution
 from mercer.solvers.nystrom import SketchedRidge
 from mercer.solvers.primal import Primal
 from mercer.solvers.problem import Approximation, Problem, Solution, Solver, State
+from mercer.solvers.sketched import SketchedNewton
 
 __all__ = [
     "Approximation",
     "Cholesky",
+    "Davidson",
     "Eigen",
     "Iterative",
     "Lanczos",
@@ -21,6 +24,7 @@ __all__ = [
     "NewtonSolution",
     "Primal",
     "Problem",
+    "SketchedNewton",
     "SketchedRidge",
     "Solution",
     "Solver",

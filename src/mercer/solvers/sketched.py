@@ -144,6 +144,8 @@ class SketchedNewton:
             try:
                 message = self._descend(descent)
             except KeyboardInterrupt:  # the last point that was reached is the best
+                if len(descent.history) == 1:
+                    raise  # none was
                 return _solution(self.name, descent, "interrupted")
             try:
                 gaps = descent.gaps()

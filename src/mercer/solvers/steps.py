@@ -79,6 +79,8 @@ def descend(
                 if left <= tol or left > before / 2 or len(history) > steps:
                     break
         except KeyboardInterrupt:  # what was found so far is kept
+            if len(history) == 1:
+                raise  # nothing was
             message = f"interrupted at a relative residual of about {history[-1]:.1e}"
             return Columns(X + D, "stalled", message, tuple(history))
     if left <= max(tol, accepted):

@@ -17,9 +17,7 @@ def finite(owner: Any, name: str, value: Any) -> float:
     """Return `value` as a float, refusing what is not a finite number."""
     number = _number(value)
     if not math.isfinite(number):
-        raise ValidityError(
-            f"{name} of {type(owner).__name__} must be a finite number, found {value!r}"
-        )
+        raise ValidityError(f"{name} of {_called(owner)} must be a finite number, found {value!r}")
     return number
 
 
@@ -29,7 +27,7 @@ def positive(owner: Any, name: str, value: Any, zero: bool = False) -> float:
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         kind = "not negative" if zero else "positive"
         raise ValidityError(
-            f"{name} of {type(owner).__name__} must be a finite number and {kind}, found {value!r}"
+            f"{name} of {_called(owner)} must be a finite number and {kind}, found {value!r}"
         )
     return number
 
@@ -40,8 +38,7 @@ def whole(owner: Any, name: str, value: Any, least: int = 1) -> int:
     inside = math.isfinite(number) and number == int(number) and number >= least
     if isinstance(value, bool) or not inside:
         raise ValidityError(
-            f"{name} of {type(owner).__name__} must be a whole number from {least} on, "
-            f"found {value!r}"
+            f"{name} of {_called(owner)} must be a whole number from {least} on, found {value!r}"
         )
     return int(number)
 
@@ -56,9 +53,14 @@ def sequence(
         items = []
     if not items:
         raise ValidityError(
-            f"{name} of {type(owner).__name__} must be one or several numbers, found {values!r}"
+            f"{name} of {_called(owner)} must be one or several numbers, found {values!r}"
         )
     return tuple(check(owner, name, item) for item in items)
+
+
+def _called(owner: Any) -> str:
+    """Return the name of a function or class, or of the class of anything else."""
+    return str(getattr(owner, "__name__", type(owner).__name__))
 
 
 def _number(value: Any) -> float:

@@ -59,6 +59,18 @@ FAULTS = {
         [(ROWS, ROWS), (ROWS, ROWS[:, :2])],
         "chunk 1, .*: y has 2 columns, but that of the first chunk has 3 columns",
     ),
+    "target dimensions": (
+        [(ROWS[:2], [[1], [2]]), (ROWS[:2], [1, 2])],
+        "chunk 1, .*: y has one dimension, but that of the first chunk has 1 column",
+    ),
+    "target of bytes": (
+        [(ROWS[:1], np.array([b"\xff"])), (ROWS[:1], np.array(["a"]))],
+        "chunk 1, .*: y holds text, but that of the first chunk bytes",
+    ),
+    "missing time": (
+        [(ROWS[:2], np.array(["2020-01-01", "NaT"], "M8[D]"))],
+        "chunk 0, .*: the label of item 1 is missing",
+    ),
     "weights": (
         [(ROWS[:2], [1, 2], [1.0, -1.0])],
         "chunk 0, rows 0 to 1: sample_weight must be finite and not negative; item 1 has -1.0",
@@ -137,7 +149,7 @@ def test_all_weights_are_zero():
     assert survey.weights.sum() == 100
 
 
-@pytest.mark.parametrize("value", [0, -1, True])
+@pytest.mark.parametrize("value", [0, -1, True, 2.5, "two"])
 def test_sizes_are_positive(value):
     with pytest.raises(DomainError, match="size must be a whole number from 1 on"):
         Stream.rows(ROWS, size=value)

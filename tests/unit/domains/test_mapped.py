@@ -141,3 +141,12 @@ def test_any_slice_is_read_as_numpy_reads_it(tmp_path_factory, data):
     start = data.draw(st.integers(0, len(part) - 1))
     stop = data.draw(st.integers(start + 1, len(part)))
     np.testing.assert_array_equal(read_rows(part, start, stop), NUMBERS[rows, columns][start:stop])
+
+
+def test_another_file_of_that_name_is_not_taken_for_it(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(20.0))
+    mapped = np.load(path, mmap_mode="r")
+    np.save(tmp_path / "y.npy", np.zeros(30))
+    (tmp_path / "y.npy").replace(path)
+    np.testing.assert_array_equal(read_rows(mapped, 3, 9), np.arange(3.0, 9.0))

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -253,3 +254,31 @@ def test_a_stream_is_no_array():
         Stream.rows(Stream([ROWS]))
     with pytest.raises(DomainError, match="takes rows, found int"):
         Stream.rows(3)
+
+
+def test_a_tensor_that_is_filled_again_and_again():
+    torch = pytest.importorskip("torch")
+    buffer = torch.zeros(3, 2)
+
+    def chunks():
+        for number in range(4):
+            buffer[:] = number
+            yield buffer
+
+    means = []
+    for chunk in Stream(chunks).read(VECTORS, ahead=True):
+        time.sleep(0.02)  # the next one is filled meanwhile
+        means.append(float(chunk.points.array.mean()))
+    assert means == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("form", ["coo", "csc", "dia", "lil", "dok", "bsr"])
+def test_sparse_rows_of_any_form(form):
+    X = sparse.random_array((9, 4), density=0.5, rng=0).asformat(form)
+    parts = [chunk.points.array.toarray() for chunk in Stream.rows(X, size=2).read(VECTORS)]
+    np.testing.assert_array_equal(np.vstack(parts), X.toarray())
+
+
+def test_one_number_is_no_rows():
+    with pytest.raises(DomainError, match="takes rows, found ndarray"):
+        Stream.rows(np.array(3.0))

@@ -94,3 +94,9 @@ def test_seeds_matter():
     )
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(a, c)
+
+
+def test_large_labels_are_not_rounded():
+    small, large = np.array([2**62 + 1]), np.array([2**63 + 1], np.uint64)
+    survey = Stream([(ROWS[:1], small), (ROWS[:1], large)]).survey(VECTORS)
+    assert survey.target.tolist() == [2**62 + 1, 2**63 + 1]

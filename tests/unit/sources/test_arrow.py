@@ -134,3 +134,18 @@ def test_spans_of_time_are_days(tmp_path):
     sheet = read(tmp_path / "table.parquet", "kind")
     assert sheet.columns[0].kind == "numeric"
     assert sheet.X["span"].tolist() == pytest.approx([0.5, np.nan, 2.0, 3.0], nan_ok=True)
+
+
+def test_a_file_that_becomes_shorter_is_refused(tmp_path):
+    from mercer.sources.arrow import Arrow
+
+    path = tmp_path / "table.arrow"
+    table = pa.table({"x": np.arange(50_000.0)})
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    pieces = Arrow(path, "arrow").pieces(1000)
+    next(pieces)
+    with path.open("r+b") as file:
+        file.truncate(5000)
+    with pytest.raises(DomainError, match="cannot be read"):
+        list(pieces)

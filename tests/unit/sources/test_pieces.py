@@ -6,7 +6,7 @@ import pytest
 from mercer.errors import DomainError
 from mercer.sources import read
 from mercer.sources.delimited import Delimited
-from mercer.sources.pieces import Piece, Reservoir, gather, objects
+from mercer.sources.pieces import Piece, gather, objects
 
 
 class Numbers:
@@ -48,15 +48,6 @@ def test_every_row_has_the_same_chance():
     spread = np.sqrt(times * share * (1 - share))
     assert np.abs(hits - times * share).max() < 4.5 * spread
     assert hits.sum() == times * limit
-
-
-def test_a_reservoir_holds_few_rows():
-    reservoir = Reservoir(10, np.random.default_rng(0))
-    most = 0
-    for piece in Numbers(10_000, 5).pieces(5):
-        reservoir.offer(piece)
-        most = max(most, reservoir.held)
-    assert most <= 25
 
 
 def test_a_small_file_is_read_whole(write):

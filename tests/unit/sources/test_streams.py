@@ -254,3 +254,24 @@ class TestTexts:
     def test_several_texts_are_refused(self, path):
         with pytest.raises(DomainError, match="several files are read only if they are Parquet"):
             stream([path, path])
+
+
+def test_numbers_in_a_dictionary_are_numbers_with_gaps_and_without(tmp_path):
+    codes = pa.array([1, 2, None, 1, 2, 2]).dictionary_encode()
+    path = written(pa.table({"code": codes, "x": np.arange(6.0)}), tmp_path / "t.arrow", 2)
+    kinds = {X["code"].dtype for X, _ in stream(path).chunks}
+    assert kinds == {np.dtype(np.float64)}
+
+
+def test_a_folder_stands_for_its_visible_files(tmp_path):
+    written(numbers(), tmp_path / "a.parquet")
+    (tmp_path / "._a.parquet").write_text("what another system left")
+    (tmp_path / "README.txt").write_text("about")
+    (tmp_path / "old.parquet").mkdir()
+    assert stream(tmp_path).survey(VECTORS).count == COUNT
+
+
+def test_rows_are_counted(tmp_path):
+    path = written(numbers(), tmp_path / "t.parquet")
+    with pytest.raises(DomainError, match="rows must be a whole number from 1 on"):
+        stream(path, rows=2.5)
