@@ -7,6 +7,8 @@ down here, so that a kernel cannot lose its features or its sparse form without 
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 
 from mercer import (
@@ -41,6 +43,7 @@ from mercer.kernels import (
     from_function,
 )
 from mercer.solvers import Cholesky, Eigen, Iterative, Primal
+from mercer.solvers.device import DeviceCholesky
 from mercer.testing import SolverCase
 from tests.laws.entries import Entry, MachineEntry
 from tests.laws.functions import shared
@@ -220,6 +223,8 @@ SOLVERS = [
     SolverCase(Primal(), features=True),
     SolverCase(Primal(Eigen()), features=True),
 ]
+if importlib.util.find_spec("torch"):
+    SOLVERS.append(SolverCase(DeviceCholesky("cpu")))
 
 
 def _machines() -> list[MachineEntry]:

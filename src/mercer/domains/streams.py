@@ -246,7 +246,7 @@ class Rows:
 
     count: int
 
-    def pieces(self) -> Generator[tuple[slice, Points], None, None]:
+    def pieces(self) -> Iterator[tuple[slice, Points]]:
         """Yield all rows in their order: where they are, and the points."""
         raise NotImplementedError
 
@@ -267,7 +267,7 @@ class InMemory(Rows):
         self.size = size
         self.count = len(points)
 
-    def pieces(self) -> Generator[tuple[slice, Points], None, None]:
+    def pieces(self) -> Iterator[tuple[slice, Points]]:
         for start in range(0, self.count, self.size):
             place = slice(start, min(start + self.size, self.count))
             yield place, self.points[place]
@@ -292,7 +292,7 @@ class Streamed(Rows):
         self.ahead = ahead
         self.count = survey.count
 
-    def pieces(self) -> Generator[tuple[slice, Points], None, None]:
+    def pieces(self) -> Iterator[tuple[slice, Points]]:
         with closing(self.stream.read(self.domain, self.survey, self.ahead)) as chunks:
             for chunk in chunks:
                 yield chunk.place, chunk.points

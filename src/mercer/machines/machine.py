@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
+import types
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.domains import GRAM_ROWS, Categories, GramRows, Points, Table, Vectors, is_frame
+from mercer.domains import (
+    GRAM_ROWS,
+    Categories,
+    GramRows,
+    Points,
+    Stream,
+    Table,
+    Vectors,
+    is_frame,
+)
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
 from mercer.kernels.names import NAMES
@@ -38,10 +50,44 @@ def shown(points: Points) -> Any:
     return pd.DataFrame(points.array, columns=list(points.names))
 
 
+ANSWERS = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
+
+
+def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that answers a `Stream` chunk by chunk, and anything else at once."""
+
+    @functools.wraps(answer)
+    def answered(self: Machine, X: Any, *more: Any, **options: Any) -> Any:
+        if not isinstance(X, Stream):
+            return answer(self, X, *more, **options)
+        check_is_fitted(self)
+        domain = getattr(self, "kernel_", None) or named(self.kernel)
+        chunks = (answer(self, shown(c.points), *more, **options) for c in X.read(domain.domain))
+        return _joined(list(chunks))
+
+    return answered
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Return the answers of all chunks; a method may return several arrays."""
+    if isinstance(parts[0], tuple):
+        return tuple(np.concatenate(some) for some in zip(*parts, strict=True))
+    return np.concatenate(parts)
+
+
 class Machine(BaseEstimator):
-    """An estimator with a kernel: parameters, tags, and the way through the first two rooms."""
+    """An estimator with a kernel: parameters, tags, and the way through the first two rooms.
+
+    Whatever a subclass says about new items, it says about a `Stream` of them too.
+    """
 
     kernel: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        for name in ANSWERS:
+            if isinstance(vars(cls).get(name), types.FunctionType):
+                setattr(cls, name, by_chunks(vars(cls)[name]))
+        super().__init_subclass__(**options)
 
     @property
     def similarities_suffice(self) -> bool:

@@ -54,7 +54,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         Whether to take the mean of the items, in the kernel's space, away first.
     solver : {"auto", "dense", "partial", "randomized"}
         "dense": all eigenvalues by LAPACK. "partial": only the largest, by block Lanczos
-        iteration to a residual of 1e-10. "randomized": the same with six products by the Gram
+        or Davidson iteration to a residual of 1e-10. "randomized": the same with six products by the Gram
         matrix, as accurate as that turns out to be. "auto": partial, where that is faster.
     preimage : {"auto", "fixed-point", "ridge"} or regressor
         How `inverse_transform` works: by the fixed-point iteration of Gaussian kernels, or by a
@@ -135,7 +135,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         Route dual, solver eigen, double precision.
         Needs about ... of ... available.
         - dual, because ...
-        - only the 10 largest eigenvalues, by block Lanczos iteration
+        - only the 10 largest eigenvalues, by an iteration with blocks of vectors
         """
         if isinstance(X, Stream) or asks(self.follow):
             count = None if self.n_components is None else self.n_components

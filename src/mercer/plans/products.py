@@ -52,7 +52,7 @@ class SpectralPlan(Plan):
     Attributes
     ----------
     method : {"dense", "partial", "randomized"}
-        All eigenvalues by LAPACK, the largest by Lanczos iteration, or by a few products.
+        All eigenvalues by LAPACK, the largest by an iteration, or by a few products.
     stored : bool
         Whether the Gram matrix is kept; if not, its tiles are computed for each product. Then
         `rank` is the number of columns of a factor of low rank from which the iteration begins,
@@ -128,7 +128,9 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
         if not stored:
             reasons.append(f"the Gram matrix {why}, so its tiles are computed for each product")
         if rank:
-            reasons.append(f"few products, with the help of {rank} columns of the matrix")
+            reasons.append(
+                f"Davidson's method, of few products with the help of {rank} columns of the matrix"
+            )
     _require(needed, size, memory)
     return SpectralPlan(
         route=route, solver="eigen", precision="double", memory=memory, rank=rank or None,
@@ -302,7 +304,7 @@ def _method(solver: str, order: int, count: int | None, reasons: list[str]) -> s
     if count is None or order <= DENSE_UP_TO or count > FEW * order:
         reasons.append("all eigenvalues by LAPACK, because many are asked for or there are few")
         return "dense"
-    reasons.append(f"only the {count} largest eigenvalues, by block Lanczos iteration")
+    reasons.append(f"only the {count} largest eigenvalues, by an iteration with blocks of vectors")
     return "partial"
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -42,12 +41,8 @@ def linear_time(kernel: Kernel, X: Any, Y: Any, seed: int, squared: bool) -> Sta
             f"the linear-time statistic needs at least 4 items in each set, found {shorter}"
         )
     found = []
-    with (
-        progress("discrepancy", shorter) as step,
-        closing(equal_pieces(left, rng)) as ours,
-        closing(equal_pieces(right, rng)) as theirs,
-    ):
-        for A, B in zip(ours, theirs, strict=False):
+    with progress("discrepancy", shorter) as step:
+        for A, B in zip(equal_pieces(left, rng), equal_pieces(right, rng), strict=False):
             count = min(len(A), len(B)) // 2
             odd, even = 2 * np.arange(count), 2 * np.arange(count) + 1
             x, xx, y, yy = A[odd], A[even], B[odd], B[even]
@@ -88,12 +83,11 @@ def by_features(
                 order = np.arange(total) if first + row == 0 else rng.permutation(total)
                 labels[row, order[:n]] = True
             sums, all_ = np.zeros((width, count)), np.zeros(count)
-            with closing(_in_turn(left, right)) as parts:
-                for place, part in parts:
-                    phi = np.asarray(features(part))
-                    sums += labels[:, place].astype(np.float64) @ phi
-                    all_ += phi.sum(axis=0)
-                    step(len(part), f"permutation {first}" if first else "")
+            for place, part in _in_turn(left, right):
+                phi = np.asarray(features(part))
+                sums += labels[:, place].astype(np.float64) @ phi
+                all_ += phi.sum(axis=0)
+                step(len(part), f"permutation {first}" if first else "")
             squares.append((sums / n - (all_ - sums) / (total - n)) ** 2)
     each = np.concatenate(squares)
     each = each[:, : count // 2] + each[:, count // 2 :]
@@ -140,7 +134,7 @@ def _both(kernel: Kernel, X: Any, Y: Any, seed: int) -> tuple[Rows, Rows, Kernel
     return left, right, resolved_on(kernel, one, two)
 
 
-def _in_turn(left: Rows, right: Rows) -> Generator[tuple[slice, Points], None, None]:
+def _in_turn(left: Rows, right: Rows) -> Iterator[tuple[slice, Points]]:
     """Yield small pieces of both sets, with their places among all items."""
     for rows, offset in ((left, 0), (right, left.count)):
         for place, part in rows.pieces():

@@ -61,10 +61,11 @@ def mmd(
         every item is used once (Gretton et al., 2012, section 6), with a p-value from its normal
         limit and without permutations. The estimate may be negative; its root is then taken to be
         0. Items in memory are shuffled; rows of a stream only within their chunk, so that they
-        must not be sorted, by time or class for example. "features": the distance between means of random features, for shift-invariant kernels;
-        permutations take little time then. The last two are approximate: `error` is the standard
-        error of the square, by which it may differ from the square for the distributions
-        ("linear") or for these very sets ("features").
+        must not be sorted, by time or class for example. "features": the distance between means
+        of random features, for shift-invariant kernels; permutations take little time then. The
+        last two are approximate: `error` is the standard error of the square, by which it may
+        differ from the square for the distributions ("linear") or for these very sets
+        ("features").
     features : int
         Number of random features.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,10 +149,9 @@ def _similarity(kernel: Kernel, rows: Rows, Z: Points, w: np.ndarray) -> np.ndar
         return product(kernel, Z, rows.points, w)
     total = np.zeros(len(Z))
     with progress("mean embedding", rows.count) as step:
-        with closing(rows.pieces()) as pieces:
-            for place, part in pieces:
-                total += product(kernel, Z, part, w[place])
-                step(len(part))
+        for place, part in rows.pieces():
+            total += product(kernel, Z, part, w[place])
+            step(len(part))
     return total
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def resolved_on(kernel: Kernel, *samples: Points) -> Kernel:
     return kernel.resolve(together)
 
 
-def equal_pieces(rows: Rows, rng: np.random.Generator) -> Generator[Points, None, None]:
+def equal_pieces(rows: Rows, rng: np.random.Generator) -> Iterator[Points]:
     """Yield all rows in random order, pieces of `PIECE` and a shorter one at the end.
 
     Rows in memory are drawn from all of them. Rows of a stream are exchanged only with others of

@@ -64,6 +64,11 @@ def system_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> System
             f"{type(machine).__name__} has no criterion with derivatives; those that can be "
             f"searched are {SEARCHABLE}. For others use mercer.selection.GridSearchCV"
         )
+    if not machine.similarities_suffice:
+        raise SelectionError(
+            "the criteria of a search are those of exact answers, but the machine has an "
+            'approximate plan; use approximate="never", or GridSearchCV'
+        )
     points = machine._admit(X)
     task = machine._regression(y, len(points), sample_weight)
     kernel = machine._resolve(points, task.weights)

@@ -188,3 +188,20 @@ def test_work_that_does_not_fit_is_refused_where_tiles_cannot_help(monkeypatch):
     X = torch.ones((50, 2), dtype=torch.float64)
     with pytest.raises(PlanError, match=r"hsic of 50 items needs"):
         hsic(Gaussian(1.0), Gaussian(1.0), X, X)
+
+
+@pytest.mark.parametrize("count", [30, 95, 100, 150])
+def test_the_error_is_not_told_from_the_centers_themselves(monkeypatch, count):
+    monkeypatch.setattr("mercer.rkhs.sources.SAMPLE", 100)
+    monkeypatch.setattr("mercer.rkhs.embedding.EXACT_UP_TO", 0)
+    k, X = Laplacian(0.3), np.random.default_rng(1).normal(size=(2000, 5))
+    found = mean_embedding(k, X, centers=count)
+    true = found.distance(mean_embedding(k, X))
+    assert len(found) == count and true <= found.error < 5 * true
+
+
+def test_weights_of_a_stream_count():
+    k, rng = Gaussian(1.0), np.random.default_rng(2)
+    X, w = rng.normal(size=(60, 2)), rng.random(60)
+    found = mean_embedding(k, Stream.rows(X, None, w, size=9), centers=60)
+    assert found.distance(mean_embedding(k, X, w)) < 1e-6

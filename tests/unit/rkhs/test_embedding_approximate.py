@@ -1,5 +1,7 @@
 """Discrepancies in linear time and by random features: on average right, with true errors."""
 
+import threading
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
@@ -9,7 +11,7 @@ import mercer.rkhs.sources as sources
 from mercer.domains import Stream
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, from_function
-from mercer.rkhs import mmd
+from mercer.rkhs import hsic, mean_embedding, mmd
 
 KERNELS = [Gaussian(1.0), Laplacian(2.0), Polynomial(2, 1.0)]
 
@@ -196,3 +198,54 @@ def test_a_bad_row_of_a_stream_is_named_with_its_chunk():
     X[170, 1] = np.nan
     with pytest.raises(DomainError, match=r"chunk 2.*NaN"):
         mmd(Gaussian(1.0), Stream.rows(X, size=64), Y, method="linear")
+
+
+def test_weights_of_a_stream_are_not_passed_over():
+    X, Y = sets()
+    with pytest.raises(DomainError, match="counts all rows alike"):
+        mmd(Gaussian(1.0), Stream.rows(X, None, np.ones(40)), Y, method="linear")
+
+
+@pytest.mark.parametrize("method", ["linear", "features"])
+def test_an_error_leaves_no_thread(method):
+    streams = [Stream.rows(X, size=20) for X in sets(400, 300)]
+    kept = []  # as an interactive session keeps the last error
+
+    class Odd(Exception):
+        pass
+
+    def fail(*_):
+        raise Odd
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(approximate, "paired", fail)
+        patch.setattr(approximate, "permuted", fail)
+        patch.setattr(approximate, "spans", fail)
+        try:
+            mmd(Gaussian(1.0), *streams, method=method)
+        except Odd as error:
+            kept.append(error)
+    assert kept and not [t for t in threading.enumerate() if t.name == "mercer-ahead"]
+
+
+@pytest.mark.parametrize("count", [-1, 2.5, "many", float("nan"), float("inf"), True])
+def test_permutations_are_counted(count):
+    with pytest.raises(DomainError, match="permutations must be a whole number"):
+        mmd(Gaussian(1.0), *sets(), permutations=count)
+
+
+def test_what_needs_all_items_refuses_a_stream():
+    X, Y = sets(40, 40)
+    stream, k = Stream.rows(X), Gaussian(1.0)
+    for attempt in (
+        lambda: mmd(k, X, stream),
+        lambda: hsic(k, k, stream, Y),
+        lambda: mean_embedding(k, stream),
+    ):
+        with pytest.raises(DomainError, match=r"is a stream, but all items are needed at once"):
+            attempt()
+
+
+def test_a_wrong_parameter_names_the_function():
+    with pytest.raises(ValidityError, match="seed of mmd must be a whole number"):
+        mmd(Gaussian(1.0), *sets(), method="linear", seed=-1)
