@@ -71,7 +71,7 @@ def sample(n: int, seed: int = 0) -> tuple[np.ndarray]:
 
 def fit_ours(X: np.ndarray) -> KernelPCA:
     """Fit mercer's machine in the memory that it may use."""
-    follow = Plan(memory=MEMORY)
+    follow = Plan(memory=MEMORY, device="cpu")  # whoever looks for a GPU loads Torch
     return KernelPCA(Gaussian(BANDWIDTH), COMPONENTS, random_state=0, follow=follow).fit(X)
 
 

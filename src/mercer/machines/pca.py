@@ -39,6 +39,7 @@ from mercer.values import whole
 __all__ = ["KernelPCA"]
 
 PASSES = 6  # products of the randomized solver
+JUDGING = 3  # Gram matrices of a sample in memory while it is decomposed
 NEGATIVE = 1e-8  # an eigenvalue below minus this share of the largest is not a rounding error
 
 
@@ -54,8 +55,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         Whether to take the mean of the items, in the kernel's space, away first.
     solver : {"auto", "dense", "partial", "randomized"}
         "dense": all eigenvalues by LAPACK. "partial": only the largest, by block Lanczos
-        or Davidson iteration to a residual of 1e-10. "randomized": the same with six products by the Gram
-        matrix, as accurate as that turns out to be. "auto": partial, where that is faster.
+        iteration or Davidson's method to a residual of 1e-10. "randomized": the same with six
+        products by the Gram matrix, as accurate as that turns out to be. "auto": partial, where
+        that is faster.
     preimage : {"auto", "fixed-point", "ridge"} or regressor
         How `inverse_transform` works: by the fixed-point iteration of Gaussian kernels, or by a
         regression from components to items, trained when it is first needed. "auto" takes the
@@ -139,7 +141,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         """
         if isinstance(X, Stream) or asks(self.follow):
             count = None if self.n_components is None else self.n_components
-            return foreseen(self, X, count or 1, whole=True)
+            return foreseen(self, X, count or 1, whole=True, judging=JUDGING)
         points = self._admit(X)
         return self._plan(self._resolve(points), points)
 
@@ -181,7 +183,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         count = None
         if self.n_components is not None:
             count = whole(self, "n_components", self.n_components)
-        size = items.size(kernel, count or 1)
+        size = items.size(kernel, count or 1, judging=JUDGING)
         plan = approximate_plan(self.follow, kernel, items, size, whole=True)
         found = components_of(kernel, items, plan, count, center)
         _warn_unless_solved(found.solution, 4)

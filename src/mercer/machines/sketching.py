@@ -76,7 +76,7 @@ class Items:
     def count(self) -> int:
         return self.rows.count
 
-    def size(self, kernel: Kernel, targets: int, weighted: bool = False, judging: int = 3) -> Size:
+    def size(self, kernel: Kernel, targets: int, weighted: bool = False, judging: int = 2) -> Size:
         """Return how large the problem is, for a plan."""
         tiles = working_bytes(kernel, self.sample, products=True)
         return Size(
@@ -154,7 +154,7 @@ def approximate_plan(
 
 
 def foreseen(
-    machine: Any, X: Any, targets: int, passes: int = 1, whole: bool = False, judging: int = 3
+    machine: Any, X: Any, targets: int, passes: int = 1, whole: bool = False, judging: int = 2
 ) -> Plan:
     """Return the plan of an approximate fit, without the fit; a stream is surveyed."""
     items = gather(machine, X, None, None).items

@@ -46,7 +46,7 @@ __all__ = ["SVC"]
 NEWTON = 8  # steps of Newton's method that a plan expects
 BOUNDLESS = 100.0  # times C, which coefficients for squared slacks hardly reach
 TINY = 1e-12  # the least weight of an item of a sample, all of which have some
-JUDGING = 8  # Gram matrices of a sample in memory while both answers are learned from it
+JUDGING = 7  # Gram matrices of a sample in memory while both answers are learned from it
 EXACT_ONLY = ("support_", "support_vectors_", "n_support_", "margin_", "squared_norm_")
 SKETCHED = 1e-4  # norm of the gradient that counts as solved with a sketch
 

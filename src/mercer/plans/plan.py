@@ -63,7 +63,7 @@ class Size:
     weighted: bool = False
     cheap: bool = True
     piece: int | None = None
-    judging: int = 3
+    judging: int = 2
 
 
 @dataclass(frozen=True, repr=False)

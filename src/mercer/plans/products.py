@@ -165,7 +165,7 @@ def _unstored_bytes(size: Size, n: int, count: int, rank: int, method: str) -> i
         return rest + max(basis, size.tiles)
     factor = 8 * n * rank + 32 * rank**2
     made = 8 * n * BESIDE_FACTOR * min(BLOCK, n)
-    return rest + factor + max(8 * n * BASIS_DAVIDSON * (count + 2), made, size.tiles)
+    return rest + factor + size.tiles + max(8 * n * BASIS_DAVIDSON * (count + 2), made)
 
 
 def _spectrum_seconds(

@@ -138,9 +138,7 @@ def sketch_bytes(size: Size, count: int, direct: bool) -> int:
         sample = 8 * min(n, SAMPLE * M) * M
         system = 8 * 3 * M**2 + 2 * sample + 8 * cores() * max(STRIPE, 16 * M)
     judges, witnesses = min(n, JUDGES), min(n, WITNESSES)
-    judging = (
-        3 * M**2 + size.judging * judges**2 + judges * witnesses + 2 * (judges + witnesses) * M
-    )
+    judging = 3 * M**2 + size.judging * judges**2 + (2 * judges + witnesses) * M
     system = max(system, 8 * judging)
     items = n * size.row if size.piece is None else 3 * size.piece
     items += min(n, CANDIDATES) * size.row if n > CANDIDATES else 0

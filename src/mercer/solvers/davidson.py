@@ -103,8 +103,9 @@ class Davidson:
         probes, least = (0, 1) if near.complete and self.definite else (PROBES, LOOKS)
         width = count + PROBES
         found = Found(n, count, min(n, max(WIDE, START + DEPTH) * width) + width, near.bound)
-        more = max(probes, count - near.leading.shape[1], 1)
-        W = found.beyond(np.hstack([near.leading, rng.standard_normal((n, more))]))
+        W = found.beyond(np.hstack([near.leading, rng.standard_normal((n, max(probes, 1)))]))
+        if W.shape[1] < count:  # the factor has hardly any rank
+            W = found.beyond(np.hstack([W, rng.standard_normal((n, count))]))
         history: list[float] = []
         stop, doubts = "", 0
         with digits("principal components", self.tol) as tell:
@@ -118,11 +119,10 @@ class Davidson:
                     tell(history[-1])
                     going = np.flatnonzero(left > enough)
                     if not len(going) and len(history) >= least:
-                        going = found.doubtful(self.tol) if not probes else going
-                        if not len(going):
+                        going, doubts = found.doubtful(self.tol, not probes), doubts + 1
+                        if not len(going) or doubts > 2 * LOOKS:
                             break
-                        doubts += 1
-                        if doubts == LOOKS:  # no proof is in sight
+                        if doubts == LOOKS and not probes:  # no proof is in sight
                             probes, least = PROBES, len(history) + LOOKS
                     if len(history) >= (self.passes or self.max_passes):
                         if self.passes is None:
@@ -264,19 +264,23 @@ class Found:
         W -= Q @ (Q.T @ W)
         return np.linalg.qr(W[:, : len(Q) - self.size])[0]
 
-    def doubtful(self, tol: float) -> np.ndarray:
+    def doubtful(self, tol: float, proof: bool) -> np.ndarray:
         """Return the further vectors that leave room for an eigenvalue above the last asked for.
 
         If there are none, no eigenvalue larger than that by more than the tolerance is missing.
+        Where there is no bound to prove it, only those are looked at that are near the last one.
         """
-        others = np.arange(self.count, self.size)
         last = self.values[-1] + self.enough(tol)[-1]
-        if last <= self.bound:
+        others = np.arange(self.count, self.size)
+        if not proof:
+            others = others[self.all[others] > (1 - NEAR) * last]
+        elif last <= self.bound:
             return others[:PROBES]
-        G = self._coupling(others) / np.sqrt(
-            np.outer(last - self.all[others], last - self.all[others])
-        )
-        if not len(others) or np.linalg.eigvalsh(G)[-1] <= last - self.bound:
+        G = self._coupling(others)
+        gaps = np.sqrt(last - self.all[others])
+        G /= np.outer(gaps, gaps)
+        room = last - self.bound if proof else last / 2
+        if not len(others) or np.linalg.eigvalsh(G)[-1] <= room:
             return others[:0]
         return others[np.sort(np.argsort(-G.diagonal(), kind="stable")[:PROBES])]
 

@@ -48,7 +48,8 @@ class OnDeviceState(State):
             return self.array
         gram: Any = self.problem.gram
         whole = isinstance(gram, OnDevice)
-        M = gram.tensor() if whole else tensor(gram.matrix(), self.device)
+        # A copy, because on the CPU a tensor shares the memory of its array.
+        M = gram.tensor() if whole else tensor(np.array(gram.matrix()), self.device)
         if self.roots is not None:
             s = tensor(self.roots, self.device)
             M *= s[:, None]

@@ -192,7 +192,8 @@ class SketchedRidge:
         tol = (1e-7 if self.direct else 1e-6) if self.tol is None else self.tol
         found = descend(
             lambda V: state.apply(V, penalty), R, state.inverse(penalty), tol, self.steps,
-            "passes over the data", max(ROUNDED, 10 * tol), "use a larger penalty, or fewer functions",
+            "passes over the data", max(ROUNDED, 10 * tol),
+            "use a larger penalty, or fewer functions",
         )  # fmt: skip
         a = state.white.into(found.values)
         b = means - (s @ a) / state.total if state.problem.intercept else means

@@ -147,6 +147,8 @@ def test_matrices_of_low_rank_have_the_rank_that_is_reported():
     found = Davidson(10, random_state=0).solve(Dense(Linear()(X)), 5)
     assert found.rank == 3 and len(found.values) == 5
     assert len(Davidson(10, random_state=0).solve(Dense(np.ones((30, 30))), 8).values) == 8
+    alike = Centered(Dense(np.kron(np.eye(3), np.ones((9, 9)))))  # of rank 2 from 3 columns
+    assert len(Davidson(10, random_state=0).solve(alike, 6).values) == 6
     assert Davidson(10, random_state=0).solve(Dense(np.zeros((20, 20))), 2).rank == 0
 
 
