@@ -150,6 +150,8 @@ def _seconds(size: Size, count: int, direct: bool, passes: int = 1) -> float:
     n, M, t = size.items, count, size.targets
     one = product_seconds(n * M, size.row, 2 * t)
     judging = 2 * factor_seconds(min(n, JUDGES)) + product_seconds(JUDGES * M, size.row)
+    if passes > 1:  # Newton's method, whose steps take some eight passes each, however it is made
+        return 8 * passes * one + 30 * factor_seconds(M) + judging + (0.0 if direct else 1e-9)
     if direct:
         # The system is half a matrix product, and one more pass has its residual.
         adding = passes * (n * M**2 * FLOP / cores() + one)

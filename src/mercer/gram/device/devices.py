@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import importlib.util
+import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import mercer.memory as memory
@@ -36,7 +39,7 @@ def device_choice(device: str = "auto") -> str:
     """
     if device not in ("auto", "cpu", "cuda"):
         raise PlanError(f'device must be "auto", "cpu" or "cuda", found {device!r}')
-    if device == "cpu":
+    if device == "cpu" or (device == "auto" and not _driver()):
         return "cpu"
     missing = _missing()
     if missing is None:
@@ -44,6 +47,14 @@ def device_choice(device: str = "auto") -> str:
     if device == "auto":
         return "cpu"
     raise PlanError(f'device="cuda" cannot be used: {missing}; device="cpu" needs nothing')
+
+
+def _driver() -> bool:
+    """Tell whether there is a sign of a GPU; looking for one with Torch takes 200 MB."""
+    if sys.platform.startswith("linux"):
+        places = ("nvidiactl", "nvidia0", "dxg", "kfd")  # NVIDIA's, Windows' inside Linux, AMD's
+        return any(Path("/dev", place).exists() for place in places)
+    return sys.platform == "win32" and ctypes.util.find_library("nvcuda") is not None
 
 
 def _missing() -> str | None:

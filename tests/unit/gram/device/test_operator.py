@@ -198,6 +198,7 @@ def test_other_errors_are_not_hidden(monkeypatch):
 
 def test_device_choice(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("mercer.gram.device.devices._driver", lambda: True)
     assert device_choice("auto") == device_choice("cuda") == "cuda"
     assert device_choice("cpu") == "cpu"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
