@@ -23,7 +23,7 @@ import numpy as np
 from mercer.domains import Points, Rows
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import fill, settle, spans
-from mercer.plans.sketches import STRIPE, TALL, groups
+from mercer.plans.sketches import LOW, STRIPE, TALL, groups
 from mercer.threads import in_threads
 
 __all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whitened"]
@@ -135,7 +135,7 @@ class Sketch:
     @property
     def _low(self) -> int:
         """Rows of a stripe that stays in the cache."""
-        return max(STRIPE // self.count, 16)
+        return max(STRIPE // self.count, LOW)
 
     def _sums(self, columns: int) -> np.ndarray:
         return np.zeros((GROUPS, self.count, columns))

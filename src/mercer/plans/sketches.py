@@ -19,7 +19,9 @@ FEWEST, MOST = 1000, 10_000  # centers that are taken where nobody says how many
 PASSES = 15  # that steps take
 TALL = 1024  # rows that are multiplied with themselves at a time
 STRIPE = 2**18  # entries of a stripe that is multiplied with few vectors
-SAMPLE = 2  # items of a preconditioner's sample, for each function
+LOW = 256  # rows that it has at least
+SAMPLE = 4  # items of a preconditioner's sample, for each function
+SAMPLED_UP_TO = 6000  # functions; for more, centers that were chosen at random are the sample
 CANDIDATES = 20_000  # items among which pivots and clusters are looked for
 JUDGES = 2000  # items from which the exact answer is learned too, for a comparison
 WITNESSES = 1000  # ... and other items on which both are compared
@@ -135,8 +137,8 @@ def sketch_bytes(size: Size, count: int, direct: bool) -> int:
         threads = 8 * cores() * (TALL * M + M**2)
         system = max(sums + threads, 8 * 9 * M**2)  # then decompositions, with their workspace
     else:
-        sample = 8 * min(n, SAMPLE * M) * M
-        system = 8 * 3 * M**2 + 2 * sample + 8 * cores() * max(STRIPE, 16 * M)
+        sample = 8 * min(n, _sampled(M)) * M
+        system = 8 * 3 * M**2 + 2 * sample + 8 * cores() * max(STRIPE, LOW * M)
     judges, witnesses = min(n, JUDGES), min(n, WITNESSES)
     judging = 3 * M**2 + size.judging * judges**2 + (2 * judges + witnesses) * M
     system = max(system, 8 * judging)
@@ -156,5 +158,10 @@ def _seconds(size: Size, count: int, direct: bool, passes: int = 1) -> float:
         # The system is half a matrix product, and one more pass has its residual.
         adding = passes * (n * M**2 * FLOP / cores() + one)
         return adding + one + 30 * factor_seconds(M) + judging
-    sample = SAMPLE * M * M**2 * FLOP / cores()
+    sample = 2 * min(n, _sampled(M)) * M**2 * FLOP / cores()
     return PASSES * passes * one + sample + 3 * factor_seconds(M) + judging
+
+
+def _sampled(count: int) -> int:
+    """Return how many items a preconditioner's sample has."""
+    return SAMPLE * count if count <= SAMPLED_UP_TO else count

@@ -26,7 +26,7 @@ from scipy.linalg import lapack
 
 from mercer.errors import SolveError, ValidityError
 from mercer.gram.whitening import Whitening
-from mercer.plans.sketches import SAMPLE
+from mercer.plans.sketches import SAMPLE, SAMPLED_UP_TO
 from mercer.solvers.conjugate import Map
 from mercer.solvers.problem import Problem, Solution
 from mercer.solvers.steps import descend
@@ -129,11 +129,13 @@ class Sketched:
     def _sample(self) -> tuple[np.ndarray, np.ndarray]:
         """Return columns TᵀC(x) of some items, and their weights.
 
-        Centers that were chosen at random are such a sample; their columns are those of the core,
-        of which the whitening knows the root.
+        The more items, the fewer steps. But where that would take too long, and centers were
+        chosen at random, these are the sample; their columns are those of the core, of which the
+        whitening knows the root.
         """
         sketch, n = self.sketch, self.sketch.order
-        if self.weights is None and getattr(sketch, "uniform", False):
+        many = sketch.count > SAMPLED_UP_TO
+        if many and self.weights is None and getattr(sketch, "uniform", False):
             return self.white.root(), np.ones(sketch.count)
         there = np.arange(n) if self.weights is None else np.flatnonzero(self.weights)
         count = min(len(there), max(SAMPLE * sketch.count, 1000))
