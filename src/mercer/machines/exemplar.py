@@ -252,5 +252,5 @@ def _warn_unlike(unlike: np.ndarray, answer: str) -> None:
             f"precision. The answer for them is {answer}; use a larger bandwidth, or a kernel "
             "with longer tails such as Exponential()",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -150,7 +150,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
                 "precision. Those cannot be told apart, so the first examples were taken; use a "
                 "larger bandwidth, or fewer neighbors",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return places, similarities
 

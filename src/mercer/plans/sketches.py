@@ -78,7 +78,7 @@ def plan_sketch(
     chosen = isinstance(how, Nystrom) and not how.given
     M = min(how.count, size.items) if chosen else how.count
     memory = available() if request.memory is None else int(request.memory)
-    by_steps = _seconds(size, M, direct=False)
+    by_steps = _seconds(size, M, direct=False, passes=passes)
     added_up = _seconds(size, M, direct=True, passes=passes)
     direct = whole or added_up <= by_steps
     why = [*reasons, how.describe(M)]
@@ -89,6 +89,10 @@ def plan_sketch(
         if direct
         else f"{M} functions by conjugate gradients, with one pass over the items for each step"
     )
+    seconds = added_up if direct else by_steps
+    if passes > 1:  # Newton's method, whose steps take some eight passes each
+        seconds = 8 * passes * product_seconds(size.items * M, size.row, 2 * size.targets)
+        seconds += 30 * factor_seconds(M)
     needed = sketch_bytes(size, M, direct)
     if memory is not None and needed > memory:
         raise PlanError(
@@ -102,7 +106,7 @@ def plan_sketch(
     }
     return replace(
         request, memory=memory, rank=M, direct=direct, bytes=needed, reasons=tuple(why),
-        approximate=how, seconds=added_up if direct else by_steps, **changes,
+        approximate=how, seconds=seconds, **changes,
     )  # fmt: skip
 
 
@@ -152,8 +156,6 @@ def _seconds(size: Size, count: int, direct: bool, passes: int = 1) -> float:
     n, M, t = size.items, count, size.targets
     one = product_seconds(n * M, size.row, 2 * t)
     judging = 2 * factor_seconds(min(n, JUDGES)) + product_seconds(JUDGES * M, size.row)
-    if passes > 1:  # Newton's method, whose steps take some eight passes each, however it is made
-        return 8 * passes * one + 30 * factor_seconds(M) + judging + (0.0 if direct else 1e-9)
     if direct:
         # The system is half a matrix product, and one more pass has its residual.
         adding = passes * (n * M**2 * FLOP / cores() + one)
