@@ -21,6 +21,7 @@ ORDER = (
     "progress",
     "threads",
     "reservoir",
+    "lapack",
     "values",
     "domains",
     "models",

@@ -23,6 +23,7 @@ import numpy as np
 from mercer.domains import Points, Rows
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import fill, settle, spans
+from mercer.lapack import add_moments
 from mercer.plans.sketches import LOW, STRIPE, TALL, groups
 from mercer.threads import in_threads
 
@@ -116,12 +117,13 @@ class Sketch:
             sums[group] += C.T @ V[place]
             if roots is not None:
                 C *= roots[place, None]
-            H[group] += np.matmul(C.T, C, out=self._square())
+            add_moments(H[group], C)
 
         self._pass(use, TALL, count)
         for other in H[1:]:
             H[0] += other
-        return H[0].copy(), sums.sum(axis=0)
+        low = np.tril(H[0])
+        return low + np.tril(low, -1).T, sums.sum(axis=0)
 
     def sampled(self, places: np.ndarray) -> np.ndarray:
         """Return the rows of some items; `places` ascend."""
@@ -164,9 +166,6 @@ class Sketch:
         if name not in own or len(own[name]) < height:
             own[name] = np.empty((height, self.count))
         return own[name]
-
-    def _square(self) -> np.ndarray:
-        return self._buffer(self.count, "square")
 
 
 class CenterSketch(Sketch):

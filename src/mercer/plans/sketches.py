@@ -138,7 +138,7 @@ def sketch_bytes(size: Size, count: int, direct: bool) -> int:
     M, n = count, size.items
     if direct:
         sums = 8 * M**2 * groups(M)
-        threads = 8 * cores() * (TALL * M + M**2)
+        threads = 8 * cores() * TALL * M + 24 * M**2  # stripes; both triangles in the end
         system = max(sums + threads, 8 * 9 * M**2)  # then decompositions, with their workspace
     else:
         sample = 8 * min(n, _sampled(M)) * M

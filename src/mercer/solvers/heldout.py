@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.solvers import lapack
+from mercer import lapack
 from mercer.solvers.influence import Influence, Thin, Whole
 
 __all__ = ["Held", "held_out", "nested"]

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, svd
 
+from mercer import lapack
 from mercer.kernels.tiles import spans
-from mercer.solvers import lapack
 
 __all__ = ["Features", "Influence", "Inverse", "Spectrum", "System", "Thin", "Whole"]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from mercer.solvers import lapack
+from mercer import lapack
 
 sizes = st.integers(1, 12)
 seeds = st.integers(0, 2**16)

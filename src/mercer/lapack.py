@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["add_products", "condition", "factor", "invert", "solve", "solve_rows"]
+__all__ = ["add_moments", "add_products", "condition", "factor", "invert", "solve", "solve_rows"]
 
 # Nobody reads these numbers here: they are only passed by reference.
 _ONE, _MINUS = ctypes.c_double(1.0), ctypes.c_double(-1.0)
@@ -80,6 +80,22 @@ def add_products(C: np.ndarray, A: np.ndarray, sign: float = 1.0) -> np.ndarray:
         _pointer(A), _stride(A), ctypes.byref(_ONE), _pointer(C), _stride(C),
     )  # fmt: skip
     return C
+
+
+def add_moments(H: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """Add CᵀC to the lower triangle of H, and return H.
+
+    Examples
+    --------
+    >>> add_moments(np.zeros((2, 2)), np.array([[1.0, 2.0]]))
+    array([[1., 0.],
+           [2., 4.]])
+    """
+    _blas("dsyrk")(
+        b"U", b"N", _int(C.shape[1]), _int(len(C)), ctypes.byref(_ONE), _pointer(C), _stride(C),
+        ctypes.byref(_ONE), _pointer(H), _stride(H),
+    )  # fmt: skip
+    return H
 
 
 def invert(L: np.ndarray) -> np.ndarray:
