@@ -50,7 +50,9 @@ def shown(points: Points) -> Any:
     return pd.DataFrame(points.array, columns=list(points.names))
 
 
-ANSWERS = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
+ANSWERS = (
+    "predict", "decision_function", "predict_proba", "transform", "score_samples", "_scores",
+)  # fmt: skip
 
 
 def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, Stream
+from mercer.domains import Points
 from mercer.errors import DomainError
 from mercer.gram import LowRank, Operator, assemble, features_of
 from mercer.kernels import Kernel
@@ -45,9 +45,6 @@ class Scorer(Machine):
         if self._foretold is not None:
             return self._foretold
         check_is_fitted(self)
-        if isinstance(X, Stream):
-            chunks = X.read(self.kernel_.domain)
-            return np.concatenate([self._scores(chunk.points) for chunk in chunks])
         points = self._admit_new(X, self.kernel_)
         if self._feature_weights() is None:
             return self._values(points) + self.intercept_

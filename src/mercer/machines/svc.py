@@ -206,30 +206,10 @@ class SVC(Classifier):
         state = solver.prepare(sketching.sketch, weights, intercept=True)
         solution = solver.solve(state, signs, 1 / C)
 
-        def learn(
-            gram: Dense, places: np.ndarray, squared: bool = True
-        ) -> tuple[np.ndarray, Any] | None:
-            if len(np.unique(codes[places])) < len(classes):
-                return None
-            w = np.ones(len(places)) if weights is None else weights[places]
-            share, K = C / share_of(places, weights, items.count), gram.array
-            if squared:  # it has no bounds, but a ridge
-                K = K.copy()
-                K[np.diag_indices(len(K))] += 1 / (2 * share * np.maximum(w, TINY))
-            machine = type(self)("precomputed", share * (BOUNDLESS if squared else 1.0),
-                                 multiclass=self.multiclass)  # fmt: skip
-            found = machine.fit(K, codes[places], w).function_
-            a = np.zeros((len(places), signs.shape[1]))
-            a[found.points.places] = found.coefficients.reshape(len(found.points), -1)
-            return a, machine.intercept_
-
-        approximation = sketching.judged(
-            learn,
-            state.white,
-            partial(learn, squared=False),
-            ", squared slacks",
-            weights=weights,
-        )
+        learn = partial(self._learned, codes=codes, weights=weights, count=items.count)
+        exact = partial(learn, squared=False)
+        words = ", squared slacks"
+        approximation = sketching.judged(learn, state.white, exact, words, weights=weights)
         solution = replace(solution, approximation=approximation)
         if solution.status != "solved":
             warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
@@ -246,6 +226,33 @@ class SVC(Classifier):
         self.n_iter_ = np.array([len(solution.history)])
         self._calibration = None
         return self
+
+    def _learned(
+        self,
+        gram: Dense,
+        places: np.ndarray,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        count: int,
+        squared: bool = True,
+    ) -> tuple[np.ndarray, Any] | None:
+        """Learn from the Gram matrix of some of `count` items, with squared slacks or plain ones.
+
+        Returns coefficients and intercepts of all duels, or None if a class is missing.
+        """
+        if len(np.unique(codes[places])) < len(np.unique(codes)):
+            return None
+        w = np.ones(len(places)) if weights is None else weights[places]
+        share, K = price(self.C) / share_of(places, weights, count), gram.array
+        if squared:  # it has no bounds, but a ridge
+            K = K.copy()
+            K[np.diag_indices(len(K))] += 1 / (2 * share * np.maximum(w, TINY))
+        bound = share * (BOUNDLESS if squared else 1.0)
+        machine = type(self)("precomputed", bound, multiclass=self.multiclass)
+        found = machine.fit(K, codes[places], w).function_
+        a = np.zeros((len(places), len(machine.intercept_)))
+        a[found.points.places] = found.coefficients.reshape(len(found.points), -1)
+        return a, machine.intercept_
 
     def _signs(self, codes: np.ndarray) -> np.ndarray:
         """Return the z of each item in each duel, 0 where it takes no part."""

@@ -69,6 +69,11 @@ def numeric(entry):
 
 
 ROWS = [entry for entry in KERNELS if numeric(entry)]
+# No functions of a dot product or a distance; some orders of the last two are none either.
+UNFUSED = {
+    "ArcCosine", "Brownian", "Categorical", "Chi2", "Density", "Fisher", "Intersection",
+    "LatentGaussian", "Mixture", "Rescale", "Matern", "Shepard",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("entry", ROWS, ids=str)
@@ -76,8 +81,9 @@ def test_program_is_the_kernel(entry):
     k, X = entry.case.resolved, np.asarray(entry.case.items, dtype=np.float64)
     try:
         program = fuse(k, X.shape[1])
-    except Unfused:
-        pytest.skip("not fused")
+    except Unfused as reason:
+        assert str(reason).split()[0] in UNFUSED  # nothing else may fall out of the rules
+        return
     found = run(program, torch.tensor(X), torch.tensor(X)).numpy()
     expected, size = k(X), np.sqrt(np.abs(np.outer(k.diagonal(X), k.diagonal(X))))
     # The series for tanh has the digits of single precision.
