@@ -102,14 +102,15 @@ def proteins() -> list[Row]:
     exact, rows = errors["dense"], []
     for name, what in (("stopped", f"steps to a residual of {STOPPED}"),
                        ("Nyström", f"{CENTERS} centers")):  # fmt: skip
+        meant = name == "stopped"  # centers are here to compare with
         rows += [
             Row(f"protein, {np.sum(~test)} × {X.shape[1]}, {what}, against a factor",
                 f"{times[name]:.1f} s", f"{times['dense']:.1f} s", times[name] / times["dense"],
-                at_most(0.1, "{:.3f}x")),
+                at_most(0.1, "{:.3f}x") if meant else None),
             Row("  against exact steps", "", f"{times['steps']:.1f} s",
                 times[name] / times["steps"], None),
             Row("  test RMSE / exact one's", f"{errors[name]:.4f}", f"{exact:.4f}",
-                errors[name] / exact, at_most(1.02, "{:.3f}x")),
+                errors[name] / exact, at_most(1.02, "{:.3f}x") if meant else None),
             Row("  told difference from exact", "", "", machines[name].approximation.error, None),
         ]  # fmt: skip
     return rows

@@ -6,12 +6,21 @@ import numpy as np
 
 from mercer.domains import Points, Vectors, to_numpy
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, stripe_size, tile
+from mercer.kernels.tiles import (
+    common_origin,
+    fill,
+    on_numpy,
+    require_finite,
+    spans,
+    stripe_size,
+    tile,
+)
 from mercer.threads import in_threads
 
-__all__ = ["product", "symmetric_product"]
+__all__ = ["SIDE", "SINGLE_SIDE", "product", "symmetric_product"]
 
 SIDE = 512  # of the square tiles of a symmetric product
+SINGLE_SIDE = 768  # the same in single precision
 SYMMETRIC_FROM = 8 * SIDE  # items from which halving the similarities pays
 GROUPS = 8  # sums that are kept apart while several threads add to them
 
@@ -42,8 +51,9 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
     def stripe(i: slice) -> None:
         rows = A[i]
         for j, other, c in columns:
-            with tile(kernel, rows, other, i.start, j.start) as T:
+            with tile(kernel, rows, other, i.start, j.start, finite=False) as T:
                 _add(T, c, result[i])
+                _require(kernel, T, result[i], i, j)
 
     in_threads(stripe, spans(len(A), height), kernel.threads)
     return result
@@ -54,7 +64,8 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
 
     A tile above the diagonal serves for its mirror image too. The tiles are divided into groups
     with sums of their own, which are added up in the end, so that the answer is the same to the
-    last bit whatever the number of threads.
+    last bit whatever the number of threads. For points in single precision a tile's products are
+    in single precision, too.
 
     Examples
     --------
@@ -64,12 +75,13 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
     >>> symmetric_product(k, k.admit([[1.0], [2.0]]), np.array([1.0, 1.0]))
     array([3., 6.])
     """
-    plain = not isinstance(points, Vectors) or points.single or points.is_sparse
+    plain = not isinstance(points, Vectors) or points.is_sparse
     if len(points) < SYMMETRIC_FROM or plain or not on_numpy(points):
         return product(kernel, points, points, coefficients)
-    C = np.asarray(coefficients, dtype=np.float64)
+    single = isinstance(points, Vectors) and points.single
+    C = np.asarray(coefficients, dtype=np.float32 if single else np.float64)
     rows, _ = common_origin(kernel, points, points)
-    places = list(spans(len(points), SIDE))
+    places = list(spans(len(points), SINGLE_SIDE if single else SIDE))
     pieces = [(i, rows[i], C[i]) for i in places]
     sums = np.zeros((GROUPS, len(points), *C.shape[1:]))
 
@@ -78,13 +90,20 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
         for first in range(number, len(pieces), GROUPS):
             i, left, ci = pieces[first]
             for j, right, cj in pieces[first:]:
-                with tile(kernel, left, right, i.start, j.start, i == j) as T:
+                with tile(kernel, left, right, i.start, j.start, i == j, finite=False) as T:
                     total[i] += T @ cj
+                    _require(kernel, T, total[i], i, j)
                     if i != j:
                         total[j] += T.T @ ci
 
     in_threads(group, range(GROUPS), kernel.threads)
     return sums.sum(axis=0)
+
+
+def _require(kernel: Kernel, T: np.ndarray, sums: np.ndarray, i: slice, j: slice) -> None:
+    """Refuse a tile that is not finite, which its sums show sooner than its entries."""
+    if not np.isfinite(sums).all():
+        require_finite(kernel, T, i.start, j.start)
 
 
 def _add(T: np.ndarray, coefficients: np.ndarray, out: np.ndarray) -> None:

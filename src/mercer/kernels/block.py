@@ -147,6 +147,10 @@ class Block:
         """Return exp(factor · values), the step with which most kernels end."""
         if not isinstance(values, np.ndarray) or values.shape != self.shape:
             return self.xp.exp(values * factor)
+        if self.dtype == np.float32 and values.dtype == np.float32 and values.flags.c_contiguous:
+            from mercer.kernels.single import exponential
+
+            return exponential(values, np.float32(factor), self.empty())
         K = np.multiply(values, factor, out=self.empty())
         return np.exp(K, out=K)
 

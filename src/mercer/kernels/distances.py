@@ -33,6 +33,7 @@ __all__ = [
 
 # Below this many dimensions, adding up squared differences is cheaper than a matrix product.
 FEW_DIMENSIONS = 4
+FEW_IN_SINGLE = 24  # the same in single precision, where differences are compiled
 # Squared distances smaller than this share of the squared norms have lost more than five digits
 # in |x|² + |z|² − 2xᵀz, and are computed again from the differences.
 CANCELLATION = 1e-5
@@ -113,6 +114,11 @@ class Moved(Points):
         ones = np.ones(len(self), self.array.dtype)
         return np.column_stack([self.array * self.array.dtype.type(-2.0), self.squares, ones])
 
+    @cached_property
+    def transposed(self) -> np.ndarray:
+        """The vectors as columns."""
+        return np.ascontiguousarray(self.array.T)
+
     def take(self, rows: Any) -> Moved:
         if self.wide is not None:
             return widened(self.wide[rows])
@@ -162,12 +168,14 @@ def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[Moved,
 
 def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
     left, _ = sides(block)
-    few = not left.is_sparse and left.width <= FEW_DIMENSIONS
-    if few and block.dtype == np.float64:
+    single = block.dtype == np.float32
+    if not single and not left.is_sparse and left.width <= FEW_DIMENSIONS:
         return _direct(block, scales)
     A, B = _near_origin(block, scales)
-    if few:
-        return sum_over_dimensions(block, A.array, B.array, lambda i, u: np.square(u, out=u))
+    if single and left.width <= FEW_IN_SINGLE:
+        from mercer.kernels.single import squared
+
+        return squared(np.ascontiguousarray(A.array), B.transposed, block.empty())
     return _mended(block, _expanded(block, A, B), A, B, scales)
 
 
@@ -205,37 +213,34 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
         return D
     single = block.dtype == np.float32
     share = CANCELLATION_IN_SINGLE if single else CANCELLATION
-    spoiled = share * (xp.max(A.squares) + xp.max(B.squares))
-    if xp.min(D) >= spoiled:
+    left, right = share * A.squares, share * B.squares
+    if xp.min(D) >= xp.max(left) + xp.max(right):
         return D
-    near = D < spoiled
-    count = int(xp.count_nonzero(near))
-    if count == 0:
+    if not isinstance(D, np.ndarray):
+        return xp.where(D < left[:, None] + right[None, :], _direct(block, scales), D)
+    some = np.flatnonzero(D.min(axis=1) < left + right.max())
+    near = D[some]
+    near = np.subtract(near, right, out=near) < left[some, None]
+    # Single precision has its digits only near the origin, where scales are done with too.
+    inside = single or sparse.issparse(A.array)
+    X, Z = (A.array, B.array) if inside else rows(block)
+    if np.count_nonzero(near) * MANY > D.size and not sparse.issparse(X):
+        far = (
+            sum_over_dimensions(block, X, Z, lambda _, u: np.square(u, out=u))
+            if single
+            else _direct(block, scales)
+        )
+        for row, spoiled in zip(some, near, strict=True):
+            np.copyto(D[row], far[row], where=spoiled)
         return D
-    if sparse.issparse(A.array):
-        return _mended_sparse(D, near, A, B)
-    if isinstance(D, np.ndarray) and count * MANY <= D.size:
-        # Single precision has its digits only near the origin, where scales are done with too.
-        X, Z = (A.array, B.array) if single else rows(block)
-        i, j = np.divmod(np.flatnonzero(near), D.shape[1])  # much faster than in two dimensions
-        for part in range(0, count, D.shape[0]):  # a few at a time: each takes a row of memory
-            some = slice(part, part + D.shape[0])
-            difference = X[i[some]] - Z[j[some]]
-            if scales is not None and not single:
-                difference /= np.asarray(scales)
-            D[i[some], j[some]] = squares(difference)
-        return D
-    if single:
-        direct = sum_over_dimensions(block, A.array, B.array, lambda i, u: np.square(u, out=u))
-        return np.where(near, direct, D)
-    return xp.where(near, _direct(block, scales), D)
-
-
-def _mended_sparse(D: np.ndarray, near: np.ndarray, A: Moved, B: Moved) -> np.ndarray:
-    i, j = np.nonzero(near)
-    for part in range(0, len(i), len(D)):
-        some = slice(part, part + len(D))
-        D[i[some], j[some]] = squares(A.array[i[some]] - B.array[j[some]])
+    i, j = np.divmod(np.flatnonzero(near), D.shape[1])  # much faster than in two dimensions
+    i = some[i]
+    for part in range(0, len(i), len(D)):  # a few at a time: each takes a row of memory
+        places = (i[part : part + len(D)], j[part : part + len(D)])
+        difference = X[places[0]] - Z[places[1]]
+        if scales is not None and not inside:
+            difference /= np.asarray(scales)
+        D[places] = squares(difference)
     return D
 
 

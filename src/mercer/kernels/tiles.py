@@ -143,11 +143,20 @@ def quiet() -> np.errstate:
 
 @contextmanager
 def tile(
-    kernel: Kernel, left: Points, right: Points, i: int, j: int, symmetric: bool = False
+    kernel: Kernel,
+    left: Points,
+    right: Points,
+    i: int,
+    j: int,
+    symmetric: bool = False,
+    finite: bool = True,
 ) -> Iterator[np.ndarray]:
-    """Lend the finite tile that begins at (i, j); a symmetric one is exactly symmetric."""
-    with lent(left, right, symmetric) as block:
-        yield evaluated(kernel, block, i, j)
+    """Lend the tile that begins at (i, j); a symmetric one is exactly symmetric.
+
+    With `finite=False` it is left to the caller to require that it is.
+    """
+    with lent(left, right, symmetric) as block, quiet():
+        yield evaluated(kernel, block, i, j, finite)
 
 
 @contextmanager
@@ -164,8 +173,8 @@ def lent(left: Points, right: Points, symmetric: bool = False) -> Iterator[Block
     free.append(scratch)
 
 
-def evaluated(kernel: Kernel, block: Block, i: int, j: int) -> np.ndarray:
-    """Return the finite tile of a block that begins at (i, j).
+def evaluated(kernel: Kernel, block: Block, i: int, j: int, finite: bool = True) -> np.ndarray:
+    """Return the tile of a block that begins at (i, j), by default only if it is finite.
 
     A kernel need not fill what is below the diagonal of a symmetric block.
     """
@@ -173,9 +182,16 @@ def evaluated(kernel: Kernel, block: Block, i: int, j: int) -> np.ndarray:
         T = kernel.evaluate(block)
         if block.symmetric:
             np.copyto(T, T.T.copy(), where=_below(len(T)))
+        if finite:
+            require_finite(kernel, T, i, j)
+    return T
+
+
+def require_finite(kernel: Kernel, T: np.ndarray, i: int, j: int) -> None:
+    """Refuse the tile that begins at (i, j) if it has an entry that is not finite."""
+    with quiet():
         if not np.isfinite(np.sum(T)):
             _refuse(kernel, T, i, j)
-    return T
 
 
 def common_origin(kernel: Kernel, A: Points, B: Points | None) -> tuple[Points, Points]:

@@ -210,7 +210,8 @@ class Ridge(Scorer):
         exact = plan.route == "dual"
         double = exact or request.precision == "double"
         if exact and (plan.solver == "iterative" or self.steps_suffice):
-            plan = replace(plan, solver="cholesky" if fits(points) else "iterative")
+            solver: Any = "cholesky" if fits(points) else "iterative"
+            plan = replace(plan, solver=solver, precision="double")
         plan = placed(plan, True, kernel, points, double=double)
         return replace(plan, patience=request.patience)
 
@@ -223,7 +224,8 @@ def solver_for(plan: Plan, indefinite: str) -> Solver:
         return DeviceCholesky(devices.TORCH)
     if plan.solver == "iterative":
         direct = Cholesky("mixed") if plan.direct else None
-        return Iterative(plan.rank or RANK, plan.tol or Iterative.tol, direct=direct)
+        tol, mixed = plan.tol or Iterative.tol, plan.precision == "mixed"
+        return Iterative(plan.rank or RANK, tol, direct=direct, mixed=mixed)
     small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]
     return Primal(small) if plan.route == "primal" else small
 

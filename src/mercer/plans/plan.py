@@ -79,7 +79,8 @@ class Plan:
         A factor of the matrix, its decomposition, or conjugate gradients on a matrix that is never
         stored; all of them are exact, and their certificate says how exact.
     precision : {"auto", "mixed", "double"}
-        Whether the Cholesky factor is in single precision, its answer refined to double.
+        Whether the Cholesky factor, or the products of conjugate gradients, are in single
+        precision, their answer refined to double.
     memory : int, optional
         Bytes that may be used; by default what the machine has free.
     rank : int, optional

@@ -9,6 +9,9 @@ low rank near K,
 with the columns of a randomly pivoted Cholesky factor (Díaz, Epperly, Frangella, Tropp & Webber,
 2023). If K − FFᵀ is small beside λ, a handful of steps is enough. Where the spectrum decays too
 slowly for that, the steps are many, and the direct way is better as long as it fits.
+
+The products of the steps may be in single precision. What is left of the right-hand side is then
+computed in double precision and worked on again, as in iterative refinement.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from mercer.gram.rough import roughened
 from mercer.solvers.conjugate import Map
 from mercer.solvers.pivoted import LowRankFactor, pivoted
 from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
@@ -34,8 +38,10 @@ ROUNDED = 1e-8  # relative residual that counts as solved where rounding allows 
 class Preconditioned(State):
     """A problem with the factor of low rank that preconditions it, made when λ is known."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, mixed: bool) -> None:
         super().__init__(problem)
+        rough = roughened(problem.gram) if mixed else None
+        self.rough = None if rough is None else State(replace(problem, gram=rough))
         self.factor: LowRankFactor | None = None
         self.enough = math.inf
 
@@ -65,6 +71,8 @@ class Iterative(Solver):
         What is used instead where the preconditioner shows that it is faster, if it fits.
     seed : int
         Of the pivots.
+    mixed : bool
+        Whether the products of the steps may be in single precision.
 
     Examples
     --------
@@ -81,6 +89,7 @@ class Iterative(Solver):
     steps: int = 1000
     direct: Solver | None = None
     seed: int = 0
+    mixed: bool = False
     name = "iterative"
 
     @property
@@ -102,7 +111,7 @@ class Iterative(Solver):
         return Approximation(method, bound, None, len(Y), bound=True)
 
     def prepare(self, problem: Problem) -> Preconditioned:
-        return Preconditioned(problem)
+        return Preconditioned(problem, self.mixed)
 
     def columns(self, state: Preconditioned, R: np.ndarray, penalty: float) -> Columns:
         if penalty == 0:
@@ -135,8 +144,14 @@ class Iterative(Solver):
         def apply(V: np.ndarray) -> np.ndarray:
             return state.multiply(V) + penalty * V
 
+        def rough(V: np.ndarray) -> np.ndarray:
+            return state.rough.multiply(V) + penalty * V  # type: ignore[union-attr]
+
         # The last digits may be beyond what rounding allows; the certificate says so.
-        return descend(apply, R, inverse, self.tol, self.steps, accepted=ROUNDED)
+        return descend(
+            apply, R, inverse, self.tol, self.steps, accepted=ROUNDED,
+            rough=None if state.rough is None else rough,
+        )  # fmt: skip
 
 
 def expected_steps(left: float, penalty: float) -> float:

@@ -57,6 +57,7 @@ class Columns:
     message: str = ""
     history: tuple[float, ...] = ()
     weights: np.ndarray | None = None  # the same solutions as weights of features
+    rest: np.ndarray | None = None  # R − MX, if it was computed from these values
 
 
 @dataclass(frozen=True)
@@ -245,13 +246,16 @@ class Solver:
         if state.problem.intercept:
             R = np.column_stack([R, s])
         found = self.columns(state, R, penalty)
-        alpha, W, b = found.values, found.weights, np.zeros(Y.shape[1])
+        alpha, W, rest, b = found.values, found.weights, found.rest, np.zeros(Y.shape[1])
         if state.problem.intercept:
             b = s @ alpha[:, :-1] / (s @ alpha[:, -1])
             alpha = alpha[:, :-1] - alpha[:, -1:] * b
             W = None if W is None else W[:, :-1] - W[:, -1:] * b
+            rest = None if rest is None else rest[:, :-1] - rest[:, -1:] * b
         certificate, status, message = np.inf, found.status, found.message
-        if status != "singular":
+        if rest is not None:
+            certificate = relative(rest, Y * s[:, None])
+        elif status != "singular":
             certificate = self.certify(state, Y * s[:, None], b * s[:, None], alpha, W, penalty)
         if status == "solved" and not certificate <= self.trusted:
             status = "stalled"

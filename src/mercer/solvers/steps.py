@@ -2,13 +2,15 @@
 
 Each step takes one product for all right-hand sides that are not solved yet. The residual that the
 recurrence carries along drifts away from the true one, so that this is computed anew at the end of
-a round, and worked on in another one if it is not small enough. Whoever interrupts keeps what was
-found so far.
+a round, and worked on in another one if it is not small enough. Therefore the steps of a round may
+use rough products, which gain a few digits; the next round gains as many. Whoever interrupts keeps
+what was found so far.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +20,9 @@ from mercer.solvers.problem import Columns, relative
 
 __all__ = ["descend"]
 
-ROUNDS = 4  # times that the true residual is computed and worked on
+ROUNDS = 6  # times that the true residual is computed and worked on
+DIGITS = 3e-5  # what a round of rough products gains
+POOR = 0.1  # ... and if it gains less than this, the products were too rough
 FEW = 2  # steps after which the recurrence has not drifted yet
 
 
@@ -31,6 +35,7 @@ def descend(
     title: str = "conjugate gradients",
     accepted: float = 0.0,
     advice: str = "use a larger penalty, or a preconditioner of higher rank",
+    rough: Map | None = None,
 ) -> Columns:
     """Solve A X = R.
 
@@ -51,6 +56,8 @@ def descend(
         Relative residual that is called solved as well, where rounding allows no better.
     advice : str
         What to try if it is not.
+    rough : callable, optional
+        The same as `apply`, faster and less accurate, for the steps of a round.
 
     Returns
     -------
@@ -65,31 +72,35 @@ def descend(
     array([1., 2.])
     """
     X, D, rest, history = np.zeros_like(R), np.zeros_like(R), R.copy(), [1.0]
-    left = relative(rest, R)
+    left, anew = relative(rest, R), True
     with digits(title, tol) as tell:
         try:
             for _ in range(ROUNDS):
-                before, taken = left, len(history)
-                rest = _round(apply, D, rest, R, inverse, tol, steps, history, tell)
-                X, D = X + D, np.zeros_like(R)
-                if len(history) - taken > FEW:
-                    rest = R - apply(X)
-                left = relative(rest, R)
-                history[-1] = left
-                if left <= tol or left > before / 2 or len(history) > steps:
+                before, taken, fine = left, len(history), rough is None
+                goal = tol if fine else max(tol, DIGITS * left)
+                new = _round(rough or apply, D, rest, R, inverse, goal, steps, history, tell)
+                drifted = not fine or len(history) - taken > FEW
+                new = R - apply(X + D) if drifted else new
+                now = relative(new, R)
+                if now < before:
+                    X, rest, left, anew = X + D, new, now, drifted
+                D, history[-1] = np.zeros_like(R), left
+                if left <= tol or len(history) > steps or (fine and left > before / 2):
                     break
+                rough = rough if left <= POOR * before else None
         except KeyboardInterrupt:  # what was found so far is kept
             if len(history) == 1:
                 raise  # nothing was
             message = f"interrupted at a relative residual of about {history[-1]:.1e}"
             return Columns(X + D, "stalled", message, tuple(history))
+    found = Columns(X, history=tuple(history), rest=rest if anew else None)
     if left <= max(tol, accepted):
-        return Columns(X, history=tuple(history))
+        return found
     message = (
         f"{len(history) - 1} steps of conjugate gradients left a relative residual of "
         f"{left:.1e}; {advice}"
     )
-    return Columns(X, "stalled", message, tuple(history))
+    return replace(found, status="stalled", message=message)
 
 
 def _round(
@@ -111,13 +122,14 @@ def _round(
     P, sizes = Z.copy(), np.einsum("ij,ij->j", rest[:, live], Z)
     while len(live) and len(history) <= steps:
         AP = apply(P)
-        t = sizes / np.einsum("ij,ij->j", P, AP)
+        curved = np.einsum("ij,ij->j", P, AP)
+        t = np.where(curved > 0, sizes / np.where(curved > 0, curved, 1.0), 0.0)
         D[:, live] += t * P
         rest[:, live] -= t * AP
         left = np.linalg.norm(rest[:, live], axis=0) / lengths[live]
         history.append(float(left.max()))
         tell(history[-1])
-        going = (left > tol) & (sizes > 0)
+        going = (left > tol) & (sizes > 0) & (curved > 0)
         live, P, sizes = live[going], P[:, going], sizes[going]
         Z = inverse(rest[:, live])
         new = np.einsum("ij,ij->j", rest[:, live], Z)

@@ -29,10 +29,9 @@ def rows(n=50, d=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
-def ridge(request=None, items=2000, width=5, features=None, targets=1, bound=1e3, repair=False):
+def ridge(request=None, items=2000, width=5, bound=1e3, repair=False, **size):
     request = request or Plan(memory=10**10)
-    size = Size(items=items, row=8.0 * width, features=features, targets=targets)
-    return plan_ridge(request, size, bound, repair)
+    return plan_ridge(request, Size(items=items, row=8.0 * width, **size), bound, repair)
 
 
 # ---- choices -----------------------------------------------------------------------------------
@@ -309,6 +308,17 @@ def test_a_refusal_of_many_features_says_what_would_fit():
         machine.fit(X, X[:, 0])
 
 
+def test_steps_multiply_in_single_precision_unless_told_otherwise():
+    plan = ridge(Plan(memory=10**11), items=20_000)
+    assert plan.solver == "iterative" and plan.precision == "mixed"
+    assert "products of the steps in single precision" in plan.explain()
+    assert ridge(Plan(memory=10**11, precision="double"), items=20_000).precision == "double"
+    slow = ridge(Plan(memory=10**11, solver="iterative"), items=20_000, cheap=False)
+    assert slow.precision == "double"
+    double = ridge(Plan(memory=10**11, precision="double"), items=20_000)
+    assert 0.3 < plan.seconds / double.seconds < 0.8
+
+
 def test_single_precision_is_given_up_where_only_the_matrix_fits():
     double = ridge(Plan(precision="double", memory=10**10)).bytes
     mixed = ridge(Plan(precision="mixed", memory=10**10)).bytes
@@ -316,7 +326,7 @@ def test_single_precision_is_given_up_where_only_the_matrix_fits():
     between = ridge(Plan(memory=(double + mixed) // 2))
     assert between.precision == "double"
     assert between.bytes == double
-    assert "single-precision factor beside the matrix would not fit" in between.explain()
+    assert "what single precision needs beside that would not fit" in between.explain()
     assert ridge(Plan(memory=mixed)).precision == "mixed"
     assert ridge(Plan(memory=double - 1)).solver == "iterative"
 

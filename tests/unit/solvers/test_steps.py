@@ -1,0 +1,85 @@
+"""Conjugate gradients in rounds, with rough products."""
+
+import numpy as np
+import pytest
+
+from mercer.gram import Blocked
+from mercer.kernels import Gaussian
+from mercer.solvers import Iterative, Problem
+from mercer.solvers.steps import descend
+
+
+def matrix(count=60, condition=1e3, seed=0):
+    rng = np.random.default_rng(seed)
+    Q, _ = np.linalg.qr(rng.normal(size=(count, count)))
+    return (Q * np.geomspace(1.0, condition, count)) @ Q.T, rng.normal(size=(count, 2))
+
+
+class Counted:
+    def __init__(self, A):
+        self.A, self.calls = A, 0
+
+    def __call__(self, V):
+        self.calls += 1
+        return self.A @ V
+
+
+def disturbed(A, share, seed=1):
+    E = np.random.default_rng(seed).normal(size=A.shape)
+    return A + share * (E + E.T) / np.sqrt(len(A))
+
+
+def test_rough_products_lead_to_the_exact_answer():
+    A, R = matrix()
+    fine, rough = Counted(A), Counted(disturbed(A, 1e-4))
+    found = descend(fine, R, lambda V: V, 1e-12, 1000, rough=rough)
+    assert found.status == "solved"
+    assert np.allclose(A @ found.values, R, rtol=0, atol=1e-10)
+    assert fine.calls <= 5 < rough.calls  # one for each round
+    assert np.array_equal(found.rest, R - A @ found.values)
+    assert found.history[-1] == pytest.approx(
+        (np.linalg.norm(found.rest, axis=0) / np.linalg.norm(R, axis=0)).max(), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("share", [0.7, 30.0])
+def test_products_that_are_too_rough_are_given_up(share):
+    """The second matrix is not even positive definite."""
+    A, R = matrix()
+    fine, rough = Counted(A), Counted(disturbed(A, share))
+    found = descend(fine, R, lambda V: V, 1e-10, 2000, rough=rough)
+    assert found.status == "solved"
+    assert np.allclose(A @ found.values, R, rtol=0, atol=1e-8)
+    assert fine.calls > 20
+
+
+def test_a_step_that_makes_it_worse_is_not_taken():
+    A, R = matrix()
+    found = descend(Counted(A), R, lambda V: V, 1e-10, 1, rough=Counted(-1e-3 * A))
+    assert not found.values.any() and found.status == "stalled"
+    assert found.history[-1] == 1.0
+
+
+@pytest.mark.parametrize("penalty", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_mixed_precision_gives_the_answer_and_certificate_of_double(penalty, weighted, intercept):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    Y = np.column_stack([np.sin(X[:, 0]) + 4.0, X[:, 1]])
+    k = Gaussian(1.0)
+    weights = rng.uniform(0.5, 2.0, 500) if weighted else None
+    problem = Problem(Blocked(k, k.admit(X)), weights, intercept)
+    one, other = (
+        solver.solve(solver.prepare(problem), Y, penalty)
+        for solver in (Iterative(100, mixed=True), Iterative(100, tol=1e-11))
+    )
+    K = np.asarray(k(X))
+    assert one.status == "solved" and one.certificate <= 2e-9
+    assert np.allclose(K @ one.coefficients, K @ other.coefficients, rtol=0, atol=1e-7)
+    assert np.allclose(one.intercept, other.intercept, atol=1e-7)
+    w = np.ones(500) if weights is None else weights
+    rest = Y - one.intercept - K @ one.coefficients - penalty * one.coefficients / w[:, None]
+    root = np.sqrt(w)[:, None]
+    true = np.linalg.norm(root * rest, axis=0) / np.linalg.norm(root * Y, axis=0)
+    assert one.certificate == pytest.approx(true.max(), rel=1e-2)
