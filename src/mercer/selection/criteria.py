@@ -178,7 +178,7 @@ def known(name: str) -> str:
 def _solved(
     K: np.ndarray, penalty: float, Y: np.ndarray, weights: np.ndarray | None, intercept: bool
 ) -> tuple[Fit, np.ndarray]:
-    """Return the fit and the matrix P, from a Cholesky factor in the place of the latter."""
+    """Return the fit and the matrix P, from the inverse of a Cholesky factor, which it replaces."""
     n = len(K)
     w = np.ones(n) if weights is None else weights
     s = np.sqrt(w)
@@ -189,14 +189,14 @@ def _solved(
     M.flat[:: n + 1] += penalty
     R = s[:, None] * Y
     norm = float(np.linalg.norm(M, 1))
-    regular = lapack.factor(M)
-    if not regular or lapack.condition(M, norm) > WORST:
+    if not lapack.unroot(M):
         raise SolveError(singular_message(penalty, n, norm))
-    log_volume = 2 * float(np.sum(np.log(np.diag(M)))) + _volume_of_noise(w)
-    solved = lapack.solve(M, np.column_stack([R, s]))
+    log_volume = -2 * float(np.sum(np.log(np.diag(M)))) + _volume_of_noise(w)
+    solved = lapack.times_inverse(M, np.column_stack([R, s]))
     alpha, q = solved[:, :-1], solved[:, -1]
-    lapack.invert(M)
-    mirror_down(M.T)
+    mirror_down(lapack.multiply_out(M).T)
+    if not norm * np.linalg.norm(M, 1) <= WORST:
+        raise SolveError(singular_message(penalty, n, norm))
     if intercept:
         if n < 2:
             raise SolveError("with an intercept, a criterion needs at least two items of weight")

@@ -78,10 +78,10 @@ def _held(influence: Influence, rows: Any) -> Held:
     alpha = influence.alpha[rows]
     if isinstance(influence, Thin) and _count(rows) > influence.Z.shape[1] + 1:
         return _held_thin(influence, rows, alpha)
-    L = _factored(influence, rows)
-    if L is None:
+    C, least = _part(influence, rows)
+    if not _holds(C, least):
         return Held(np.full_like(alpha, np.nan), alpha, trusted=False)
-    return Held(lapack.solve(L, alpha), alpha)
+    return Held(lapack.solve(C, alpha), alpha)
 
 
 def _held_thin(influence: Thin, rows: Any, alpha: np.ndarray) -> Held:
@@ -97,13 +97,13 @@ def _held_thin(influence: Thin, rows: Any, alpha: np.ndarray) -> Held:
     return Held(alpha + Z @ lapack.solve(G, Z.T @ alpha), alpha)
 
 
-def _factored(influence: Influence, rows: Any) -> np.ndarray | None:
-    """Return the factor of C_RR, or None."""
+def _part(influence: Influence, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return C_RR, and what must be left of its diagonal."""
     C = influence.block(rows)
     least = influence.least(np.diag(C))
     if influence.border is not None:
         lapack.add_products(C, influence.border[rows, None].copy(), -1.0)
-    return C if _holds(C, least) else None
+    return C, least
 
 
 def _holds(C: np.ndarray, least: np.ndarray) -> bool:
@@ -123,9 +123,9 @@ def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple
     >>> both.residuals.round(12)  # 2 − 1·3/(2 + 1)
     array([[1.]])
     """
-    L = _factored(influence, outer)
+    X, least = _part(influence, outer)
     alpha = influence.alpha[outer]
-    if L is None:
+    if not (lapack.unroot(X) and (np.diag(X) ** -2 > least).all()):
         lost = Held(np.full_like(alpha, np.nan), alpha, trusted=False)
         inners = [influence.alpha[rows] for rows in inner]
         return lost, [Held(np.full_like(a, np.nan), a, trusted=False) for a in inners]
@@ -133,15 +133,12 @@ def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple
     border = influence.border
     if border is not None:
         B -= np.outer(np.delete(border, outer), border[outer])
-    whole = Held(lapack.solve(L, alpha), alpha)
-    lapack.solve_rows(L, B)
-    half = lapack.solve_rows(L, alpha.T.copy(order="C")).T  # alpha itself is still needed
+    whole = Held(lapack.times_inverse(X, alpha), alpha)
+    lapack.times_rows(X, B)
+    half = lapack.times_rows(X, alpha.T.copy(order="C")).T  # alpha itself is still needed
     found = []
     for rows in inner:
-        W, C = B[_beside(rows, outer)], influence.block(rows)
-        least = influence.least(np.diag(C))
-        if border is not None:
-            lapack.add_products(C, border[rows, None].copy(), -1.0)
+        W, (C, least) = B[_beside(rows, outer)], _part(influence, rows)
         lapack.add_products(C, W, -1.0)
         a = influence.alpha[rows] - W @ half
         good = _holds(C, least)

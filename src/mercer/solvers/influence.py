@@ -128,14 +128,14 @@ class Inverse:
     def at(self, penalty: float) -> Whole | None:
         M = self.matrix.copy()
         M.flat[:: self.order + 1] += penalty
-        if not lapack.factor(M):
+        if not lapack.unroot(M):
             return None
+        parts = _bordered(lapack.times_inverse(M, self.sides), self.s, self.intercept)
+        C = lapack.multiply_out(M)
         condition = (self.norm + penalty) / penalty if penalty > 0 else np.inf
         if condition > SURE:  # a bound; what it really is takes a little time
-            condition = min(condition, lapack.condition(M, self.norm + penalty))
-        found = lapack.solve(M, self.sides)
-        parts = _bordered(found, self.s, self.intercept)
-        return Whole(*parts, condition, lapack.invert(M))
+            condition = min(condition, (self.norm + penalty) * lapack.norm(C))
+        return Whole(*parts, condition, C)
 
 
 SURE = 1e6  # condition up to which there is no need to look closer
