@@ -25,7 +25,7 @@ __all__ = [
     "unroot",
 ]
 
-SMALL = 128  # order of a triangle that is inverted at once
+SMALL = 128  # order of a triangle that is worked on at once
 
 # Nobody reads these numbers here: they are only passed by reference.
 _ONE, _MINUS = ctypes.c_double(1.0), ctypes.c_double(-1.0)
@@ -179,8 +179,14 @@ def norm(C: np.ndarray) -> float:
     >>> norm(np.array([[1.0, 0.0], [-3.0, 2.0]]))
     5.0
     """
-    sizes = np.abs(np.tril(C))
-    return float(np.max(sizes.sum(axis=0) + sizes.sum(axis=1) - np.diag(sizes)))
+    total = -np.abs(np.diag(C))  # which is counted twice below
+    for start in range(0, len(C), SMALL):  # some rows at a time stay in the cache
+        stop = min(start + SMALL, len(C))
+        sizes = np.abs(C[start:stop, :stop])
+        sizes[:, start:] = np.tril(sizes[:, start:])
+        total[start:stop] += sizes.sum(axis=1)
+        total[:stop] += sizes.sum(axis=0)
+    return float(total.max())
 
 
 def _pointer(array: np.ndarray) -> ctypes.c_void_p:

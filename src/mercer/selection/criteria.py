@@ -178,7 +178,7 @@ def known(name: str) -> str:
 def _solved(
     K: np.ndarray, penalty: float, Y: np.ndarray, weights: np.ndarray | None, intercept: bool
 ) -> tuple[Fit, np.ndarray]:
-    """Return the fit and the matrix P, from the inverse of a Cholesky factor, which it replaces."""
+    """Return the fit and the matrix P, which takes the place of a factor's inverse."""
     n = len(K)
     w = np.ones(n) if weights is None else weights
     s = np.sqrt(w)

@@ -150,7 +150,7 @@ class Whole(Influence):
     def block(self, rows: Any) -> np.ndarray:
         if isinstance(rows, slice):
             return self.C[rows, rows].copy()
-        return self.C[np.ix_(rows, rows)]
+        return self.C.take(rows, axis=0).take(rows, axis=1)
 
     def diagonal(self) -> np.ndarray:
         return np.diag(self.C).copy()
