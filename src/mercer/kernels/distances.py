@@ -245,7 +245,12 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
 
 
 def _cityblock(block: Block, scales: tuple[float, ...] | None) -> Any:
-    A, B = (side.array for side in _near_origin(block, scales))
+    left, right = _near_origin(block, scales)
+    A, B = left.array, right.array
+    if block.dtype == np.float32:
+        from mercer.kernels.single import absolute
+
+        return absolute(np.ascontiguousarray(A), right.transposed, block.empty())
     if sparse.issparse(A):
         from sklearn.metrics.pairwise import manhattan_distances
 

@@ -24,14 +24,17 @@ import numpy as np
 from scipy.linalg import lapack
 
 from mercer.gram.rough import roughened
+from mercer.kernels.tiles import spans
 from mercer.solvers.conjugate import Map
 from mercer.solvers.pivoted import LowRankFactor, pivoted
 from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
 from mercer.solvers.steps import descend
+from mercer.threads import in_threads
 
 __all__ = ["Iterative", "expected_steps", "worthwhile"]
 
 TINY = float(np.finfo(float).tiny)
+STRIPE = 2048  # rows that one thread multiplies at a time
 ROUNDED = 1e-8  # relative residual that counts as solved where rounding allows no better
 
 
@@ -187,7 +190,11 @@ def _refused(R: np.ndarray, message: str) -> Columns:
 
 
 def _inverse(F: np.ndarray, penalty: float) -> Map | None:
-    """Return V ↦ (FFᵀ + λI)⁻¹V, or None if there is none."""
+    """Return V ↦ (FFᵀ + λI)⁻¹V, or None if there is none.
+
+    Its products are made in stripes, because BLAS's own threads go on waiting for work for a while,
+    and take a core from the products with K.
+    """
     if not F.shape[1]:
         return lambda V: V / penalty
     with np.errstate(over="ignore", invalid="ignore"):  # asked below
@@ -198,4 +205,20 @@ def _inverse(F: np.ndarray, penalty: float) -> Map | None:
     factor, info = lapack.dpotrf(G, lower=0, overwrite_a=1, clean=0)
     if info != 0:
         return None
-    return lambda V: (V - F @ lapack.dpotrs(factor, F.T @ V, lower=0)[0]) / penalty
+    stripes = spans(len(F), STRIPE)
+
+    def inverse(V: np.ndarray) -> np.ndarray:
+        parts, found = np.empty((len(stripes), F.shape[1], V.shape[1])), np.empty_like(V)
+
+        def down(place: int) -> None:
+            np.matmul(F[stripes[place]].T, V[stripes[place]], out=parts[place])
+
+        def up(rows: slice) -> None:
+            np.matmul(F[rows], weights, out=found[rows])
+
+        in_threads(down, range(len(stripes)))
+        weights = lapack.dpotrs(factor, parts.sum(axis=0), lower=0)[0]
+        in_threads(up, stripes)
+        return (V - found) / penalty
+
+    return inverse

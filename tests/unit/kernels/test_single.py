@@ -6,7 +6,7 @@ import pytest
 from mercer.kernels import Gaussian
 from mercer.kernels.block import Block
 from mercer.kernels.distances import FEW_IN_SINGLE, squared_distances
-from mercer.kernels.single import exponential, squared
+from mercer.kernels.single import absolute, exponential, squared
 from mercer.kernels.tiles import settle
 
 EPS = float(np.finfo(np.float32).eps)
@@ -18,11 +18,13 @@ def rows(count, width, seed=0):
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 9, 16, 24])
 @pytest.mark.parametrize("count", [1, 2, 7])
-def test_squared_distances_are_those_of_double_precision(width, count):
+def test_distances_are_those_of_double_precision(width, count):
     X, Z = rows(count, width), rows(5, width, seed=1)
     D = squared(X, np.ascontiguousarray(Z.T), np.empty((count, 5), np.float32))
-    exact = ((X[:, None].astype(float) - Z[None].astype(float)) ** 2).sum(axis=2)
-    assert np.abs(D / exact - 1).max() <= 8 * EPS
+    apart = X[:, None].astype(float) - Z[None].astype(float)
+    assert np.abs(D / (apart**2).sum(axis=2) - 1).max() <= 8 * EPS
+    absolute(X, np.ascontiguousarray(Z.T), D)
+    assert np.abs(D / np.abs(apart).sum(axis=2) - 1).max() <= 8 * EPS
 
 
 def test_the_exponential_is_right_to_the_last_digit_but_one():

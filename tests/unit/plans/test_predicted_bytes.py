@@ -93,6 +93,19 @@ def test_eigen(kernel):
     assert LOW < ratio(machine, rows(1000)) < HIGH
 
 
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+@pytest.mark.parametrize("width", [6, 60])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_steps(precision, width, weighted):
+    follow = Plan(solver="iterative", rank=400, precision=precision)
+    machine = KernelRidge(Gaussian(3.0), 1.0, intercept=True, follow=follow)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=6000)
+    given = {"sample_weight": weights} if weighted else {}
+    found = ratio(machine, rows(6000, width), **given)
+    assert machine.plan_.precision == precision
+    assert LOW < found < HIGH
+
+
 def test_primal():
     machine = KernelRidge(Polynomial(2, 1.0), follow=Plan(route="primal"))
     assert LOW < ratio(machine, rows(6000, 20)) < HIGH
