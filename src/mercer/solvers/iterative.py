@@ -192,8 +192,8 @@ def _refused(R: np.ndarray, message: str) -> Columns:
 def _inverse(F: np.ndarray, penalty: float) -> Map | None:
     """Return V ↦ (FFᵀ + λI)⁻¹V, or None if there is none.
 
-    Its products are made in stripes, because BLAS's own threads go on waiting for work for a while,
-    and take a core from the products with K.
+    Its products are made in stripes: BLAS's own threads go on waiting for work for a while, and
+    take a core from the products with K.
     """
     if not F.shape[1]:
         return lambda V: V / penalty
