@@ -41,14 +41,14 @@ class Cosine(VectorKernel):
         return units.copy(dots(units))
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
-        _, lengths = _unit_rows(points)
+        _, lengths = unit_rows(points)
         return points.xp.where(lengths > 0, self.constant(points), 0.0 * lengths)
 
     def prove(self) -> Proof:
         return derive(self, "it is f(x)·k·f(z) with f = 1/|x| (6.14), where k is", Linear())
 
     def map_features(self, points: Vectors) -> FeatureMap:
-        return FeatureMap(points.width, lambda p: _unit_rows(p)[0])
+        return FeatureMap(points.width, lambda p: unit_rows(p)[0])
 
 
 @kernel
@@ -100,7 +100,7 @@ class ArcCosine(VectorKernel):
         return xp.where(present, J * lengths**self.order / math.pi, 0.0 * J)
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
-        _, lengths = _unit_rows(points)
+        _, lengths = unit_rows(points)
         height = (1.0, 1.0, 3.0)[self.order]
         return points.xp.where(lengths > 0, height * lengths ** (2 * self.order), 0.0 * lengths)
 
@@ -168,13 +168,13 @@ def _directions(block: Block) -> tuple[Block, Any, Any]:
     """Return the block of unit vectors, and the lengths of both sides."""
 
     def compute() -> tuple[Block, Any, Any]:
-        (U, a), (V, b) = _unit_rows(block.left), _unit_rows(block.right)
+        (U, a), (V, b) = unit_rows(block.left), unit_rows(block.right)
         return Block(Vectors(U), Vectors(V), block.symmetric, block.scratch), a, b
 
     return block.share("directions", compute)
 
 
-def _unit_rows(points: Vectors) -> tuple[Any, Any]:
+def unit_rows(points: Vectors) -> tuple[Any, Any]:
     """Return the rows divided by their lengths, and the lengths; zero rows stay zero."""
     xp, (A, _) = points.xp, rows(Block(points, points))
     largest = _largest(A)

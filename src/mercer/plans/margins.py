@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mercer.plans.plan import Plan, Size
-from mercer.plans.products import _items, _memory, _require, _route
+from mercer.plans.room import item_bytes, memory_of, require_room, route_of
 
 __all__ = ["MarginPlan", "plan_margin"]
 
@@ -75,13 +75,13 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
     n, m = size.items, size.features
     route: Literal["dual", "primal"] = "dual"
     if request.route != "auto" or (m is not None and n > SMALL and m * ITEMS_A_FEATURE < n):
-        route = _route(request, size, reasons)
+        route = route_of(request, size, reasons)
     single = single and request.precision != "double"
     bytes_each = 4 if single else 8
-    memory = _memory(request)
+    memory = memory_of(request)
     spare = float("inf") if memory is None else memory
     working = min(n, max(WORKING[0], min(n // 8, WORKING[1])))
-    whole = bytes_each * n**2 + size.tiles + _items(size, n, "dual", copies=2)
+    whole = bytes_each * n**2 + size.tiles + item_bytes(size, n, "dual", copies=2)
     stored, kept = True, 0
     if route == "primal":
         stored = False
@@ -100,10 +100,10 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
 
     def needed(count: int) -> int:
         if stored:
-            return bytes_each * count**2 + size.tiles + _items(size, count, "dual", copies=2)
+            return bytes_each * count**2 + size.tiles + item_bytes(size, count, "dual", copies=2)
         block = bytes_each * min(count, largest) ** 2
         rows = bytes_each * count * min(kept, count)
-        return block + rows + size.tiles + 200 * count + _items(size, count, route, copies=2)
+        return block + rows + size.tiles + 200 * count + item_bytes(size, count, route, copies=2)
 
     largest = max(working, WORKING[1])
     if memory is not None and needed(n) > memory:
@@ -111,7 +111,7 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
     while memory is not None and needed(n) > memory and largest > FEWEST and not stored:
         largest //= 2
     working = min(working, largest)
-    _require(needed, size, memory)
+    require_room(needed, size, memory)
     return MarginPlan(
         route=route, solver="auto", precision="mixed" if single else "double", memory=memory,
         bytes=needed(n), reasons=tuple(reasons), stored=stored, working=working, largest=largest,

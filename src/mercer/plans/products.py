@@ -6,16 +6,15 @@ features where those are fewer. A few products can also be made with a matrix th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from mercer.errors import PlanError, ValidityError, suggestion
-from mercer.memory import available, human
+from mercer.errors import ValidityError, suggestion
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import FLOP, factor_seconds, product_seconds
-from mercer.plans.plan import OVERHEAD, Plan, Size
+from mercer.plans.plan import Plan, Size
 from mercer.plans.ridge import BLOCK, ITERATIVE_FROM, LEAST_RANK, RANK
+from mercer.plans.room import item_bytes, memory_of, require_room, route_of
 from mercer.threads import cores
 
 __all__ = [
@@ -100,10 +99,10 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
             'approximate="never", or the components of fewer items'
         )
     reasons: list[str] = []
-    route = _route(request, size, reasons)
+    route = route_of(request, size, reasons)
     order = size.items if route == "dual" else size.features or 0
     method = _method(solver, order, count, reasons)
-    memory = _memory(request)
+    memory = memory_of(request)
     stored, rank = True, 0
 
     def needed(n: int) -> int:
@@ -114,10 +113,10 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
         if method == "dense":
             # The matrix and its vectors; then LAPACK's workspace, or products with the vectors.
             kept = 16 * m**2 if route == "dual" else 16 * m**2 + vectors
-            return kept + max(16 * m**2, 3 * vectors) + _items(size, n, route, copies=2)
+            return kept + max(16 * m**2, 3 * vectors) + item_bytes(size, n, route, copies=2)
         square = 8 * n**2 if route == "dual" else 0
         basis = 8 * n * BASIS * _width(count or 0, method)
-        return square + max(basis + 3 * vectors, size.tiles) + _items(size, n, route, copies=2)
+        return square + max(basis + 3 * vectors, size.tiles) + item_bytes(size, n, route, copies=2)
 
     large = memory is not None and needed(size.items) > memory
     many = size.cheap and size.items >= ITERATIVE_FROM
@@ -131,7 +130,7 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
             reasons.append(
                 f"Davidson's method, of few products with the help of {rank} columns of the matrix"
             )
-    _require(needed, size, memory)
+    require_room(needed, size, memory)
     return SpectralPlan(
         route=route, solver="eigen", precision="double", memory=memory, rank=rank or None,
         bytes=needed(size.items), reasons=tuple(reasons), method=method, stored=stored,
@@ -159,7 +158,7 @@ def _columns(request: Plan, size: Size, count: int, method: str, memory: int | N
 
 def _unstored_bytes(size: Size, n: int, count: int, rank: int, method: str) -> int:
     """Predict the bytes of an iteration that computes the tiles for each product."""
-    rest = _items(size, n, "dual")
+    rest = item_bytes(size, n, "dual")
     if not rank:
         basis = 8 * n * (BASIS_UNSTORED * _width(count, method) + 3 * count)
         return rest + max(basis, size.tiles)
@@ -215,21 +214,21 @@ def plan_newton(request: Plan, size: Size) -> NewtonPlan:
     (66, True)
     """
     reasons: list[str] = []
-    route = _route(request, size, reasons)
+    route = route_of(request, size, reasons)
     reasons.append("Newton's method with conjugate gradients; a factor only if those are slow")
-    memory = _memory(request)
+    memory = memory_of(request)
     matrices = 1 if size.targets == 1 else size.targets + 3
 
     def needed(n: int) -> int:
         square = 8 * n**2 + max(8 * n**2 * matrices, size.tiles)
         square = square if route == "dual" else 0
-        return square + 8 * n * size.targets * 24 + _items(size, n, route, copies=2)
+        return square + 8 * n * size.targets * 24 + item_bytes(size, n, route, copies=2)
 
     each = memory is None or needed(size.items) <= memory
     if not each:
         matrices = 1
         reasons.append("that factor is common to all classes, because one for each would not fit")
-    _require(needed, size, memory)
+    require_room(needed, size, memory)
     return NewtonPlan(
         route, "cholesky", "double", memory, needed(size.items), tuple(reasons), each=each
     )
@@ -261,33 +260,16 @@ def plan_network(
     reasons = [f"least squares for the weights of {centers} basis functions"]
     if interpolate:
         reasons = [f"exact interpolation of {size.items} items by a Cholesky factor"]
-    memory = _memory(request)
+    memory = memory_of(request)
 
     def needed(n: int) -> int:
         m = min(centers, n)
         table = 8 * n**2 + size.tiles if interpolate else 8 * n * m + 24 * (n + m) * m
         table = max(table, 24 * n**2 if search else 0, 8 * n * m + size.tiles)
-        return table + 8 * n * size.targets * 6 + _items(size, n, "dual")
+        return table + 8 * n * size.targets * 6 + item_bytes(size, n, "dual")
 
-    _require(needed, size, memory)
+    require_room(needed, size, memory)
     return Plan("dual", "cholesky", "double", memory, needed(size.items), tuple(reasons))
-
-
-def _route(request: Plan, size: Size, reasons: list[str]) -> Literal["dual", "primal"]:
-    features = size.features
-    if request.route == "primal" and features is None:
-        raise ValidityError(
-            "the primal route needs a kernel with finitely many features; use the dual route"
-        )
-    if request.route == "dual" or request.route == "primal":
-        reasons.append(f"the {request.route} route was asked for")
-        return request.route
-    if features is None:
-        reasons.append("dual, because the kernel has no finite feature map")
-        return "dual"
-    better: Literal["dual", "primal"] = "primal" if 2 * features < size.items else "dual"
-    reasons.append(f"{better}, because there are {features} features for {size.items} items")
-    return better
 
 
 def _method(solver: str, order: int, count: int | None, reasons: list[str]) -> str:
@@ -306,28 +288,3 @@ def _method(solver: str, order: int, count: int | None, reasons: list[str]) -> s
         return "dense"
     reasons.append(f"only the {count} largest eigenvalues, by an iteration with blocks of vectors")
     return "partial"
-
-
-def _memory(request: Plan) -> int | None:
-    return available() if request.memory is None else int(request.memory)
-
-
-def _items(size: Size, items: int, route: str, copies: int = 1) -> int:
-    """Predict the bytes of the items, of their features, and of all that is small."""
-    features = 8 * items * (size.features or 0) * copies if route == "primal" else 0
-    return int(items * size.row + features + OVERHEAD)
-
-
-def _require(needed: Callable[[int], int], size: Size, memory: int | None) -> None:
-    """Refuse work that would not fit, saying how many items would."""
-    if memory is None or needed(size.items) <= memory:
-        return
-    low, high = 0, size.items  # the largest size that fits lies between
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if needed(middle) <= memory else (low, middle)
-    raise PlanError(
-        f"a fit on {size.items} items needs {human(needed(size.items))}, but {human(memory)} are "
-        f"available; about {low} items would fit; use fewer items, or more memory with "
-        "Plan(memory=...)"
-    )

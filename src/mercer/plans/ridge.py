@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Literal
 
 from mercer.errors import PlanError, ValidityError
-from mercer.memory import available, human
+from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import factor_seconds, product_seconds, spoken
 from mercer.plans.plan import OVERHEAD, Plan, Size
+from mercer.plans.room import memory_of
 from mercer.plans.sketches import enough_centers, plan_sketch
 
 __all__ = ["plan_ridge"]
@@ -100,7 +101,7 @@ def _exact(request: Plan, size: Size, bound: float, repair: bool, steps: bool) -
     """Return the plan of an exact answer."""
     reasons: list[str] = []
     route = _route(request, size, bound, repair, reasons)
-    memory = available() if request.memory is None else int(request.memory)
+    memory = memory_of(request)
     possible = steps and route == "dual" and not repair and not math.isinf(bound)
     solver = _solver(request, size, possible, bound, repair, memory, reasons)
     order = size.items if route == "dual" else size.features or 0

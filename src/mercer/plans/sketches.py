@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from mercer.errors import PlanError
-from mercer.memory import available, human
+from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import FLOP, factor_seconds, product_seconds
 from mercer.plans.plan import OVERHEAD, Plan, Size
+from mercer.plans.room import memory_of
 from mercer.threads import cores
 
 __all__ = ["enough_centers", "plan_approximate", "plan_sketch"]
@@ -77,7 +78,7 @@ def plan_sketch(
     nystrom = isinstance(how, Nystrom)
     chosen = isinstance(how, Nystrom) and not how.given
     M = min(how.count, size.items) if chosen else how.count
-    memory = available() if request.memory is None else int(request.memory)
+    memory = memory_of(request)
     by_steps = _seconds(size, M, direct=False, passes=passes)
     added_up = _seconds(size, M, direct=True, passes=passes)
     direct = whole or added_up <= by_steps

@@ -20,8 +20,7 @@ from mercer.kernels import (
     gaussian_over,
     tiles,
 )
-from mercer.plans import Size, available, human, plan_ridge
-from mercer.plans import ridge as module
+from mercer.plans import Size, available, human, plan_ridge, room
 from mercer.plans.ridge import MIXED_FROM
 
 
@@ -192,11 +191,11 @@ def test_there_is_some_memory():
 
 
 def test_without_a_limit_of_the_user_the_machines_memory_counts(monkeypatch):
-    monkeypatch.setattr(module, "available", lambda: 12_345_678)
+    monkeypatch.setattr(room, "available", lambda: 12_345_678)
     assert ridge(Plan(), items=10).memory == 12_345_678
     with pytest.raises(PlanError, match=r"12.3 MB are available"):
         ridge(Plan(approximate="never"), items=10_000)
-    monkeypatch.setattr(module, "available", lambda: None)  # nobody knows: no refusal
+    monkeypatch.setattr(room, "available", lambda: None)  # nobody knows: no refusal
     plan = ridge(Plan(), items=10_000)
     assert plan.memory is None
     assert "available" not in plan.explain()

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from mercer.domains import Vectors
 from mercer.gram.device.expression import Length, Metric, Program
 from mercer.kernels import Cosine, Kernel, Periodic, QuadraticForm
-from mercer.kernels.angles import _unit_rows
+from mercer.kernels.angles import unit_rows
 from mercer.kernels.lengths import Normalize
 
 __all__ = ["PADDING", "Part", "Products", "Role", "Side", "origins", "prepare"]
@@ -231,7 +231,7 @@ def _seen(metric: Metric, X: Any, role: Role) -> Any:
         X = X[:, list(metric.columns)]
     change = metric.change
     if isinstance(change, Cosine):
-        return _unit_rows(Vectors(X.double()))[0]
+        return unit_rows(Vectors(X.double()))[0]
     if isinstance(change, Periodic):
         return change._circle(Vectors(X.double())).array
     if isinstance(change, QuadraticForm) and role == "first":
