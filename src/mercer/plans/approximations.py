@@ -12,6 +12,7 @@ from mercer.values import Value, frozen, whole
 __all__ = ["Nystrom", "Random"]
 
 RULES = ("uniform", "pivoted", "k-means")
+FEW = 10  # given centers that are shown
 
 
 @frozen
@@ -47,6 +48,11 @@ class Nystrom(Value):
                 f"choose of Nystrom cannot be {self.choose!r}{suggestion(self.choose, RULES)}"
             )
         self._normalize("seed", whole(self, "seed", self.seed, least=0))
+
+    def __repr__(self) -> str:
+        if self.given and self.count > FEW:
+            return f"Nystrom(centers=<{self.count} items>)"
+        return super().__repr__()
 
     @property
     def given(self) -> bool:

@@ -147,18 +147,25 @@ def _rebuilt(cls: type, parameters: dict[str, Any]) -> Any:
 
 def _hashable(value: Any) -> Any:
     if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:  # its bytes are addresses
+            return (value.shape, _hashable(value.ravel().tolist()))
         return (value.shape, value.dtype.str, value.tobytes())
     if isinstance(value, slice):
         return ("slice", value.start, value.stop, value.step)
     if isinstance(value, tuple):
         return tuple(_hashable(item) for item in value)
+    if isinstance(value, list):
+        return ("list", *(_hashable(item) for item in value))
+    if hasattr(value, "columns") and hasattr(value, "to_numpy"):  # a table
+        names = list(value.columns)
+        return (_hashable(names), *(_hashable(np.asarray(value[name])) for name in names))
     return value if getattr(value, "__hash__", None) else Identity(value)
 
 
 def _show(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return repr(value.tolist())
-    if value == float("inf"):
+    if isinstance(value, float) and value == float("inf"):
         return "float('inf')"
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__
