@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import array_api_compat
 import numpy as np
 from scipy import sparse
 from scipy.spatial import distance
@@ -211,13 +212,13 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
     xp = block.xp
     if A.nonzeros is not None and A.nonzeros.exact and B.nonzeros.exact:
         return D
-    single = block.dtype == np.float32
+    single = xp.finfo(D.dtype).bits < 64
     share = CANCELLATION_IN_SINGLE if single else CANCELLATION
     left, right = share * A.squares, share * B.squares
     if xp.min(D) >= xp.max(left) + xp.max(right):
         return D
     if not isinstance(D, np.ndarray):
-        return xp.where(D < left[:, None] + right[None, :], _direct(block, scales), D)
+        return _mended_elsewhere(block, D, D < left[:, None] + right[None, :], scales)
     some = np.flatnonzero(D.min(axis=1) < left + right.max())
     near = D[some]
     near = np.subtract(near, right, out=near) < left[some, None]
@@ -241,6 +242,23 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
         if scales is not None and not inside:
             difference /= np.asarray(scales)
         D[places] = squares(difference)
+    return D
+
+
+def _mended_elsewhere(block: Block, D: Any, near: Any, scales: tuple[float, ...] | None) -> Any:
+    """Do the same with another array library; only Torch's arrays can be written into."""
+    xp = block.xp
+    count = int(xp.count_nonzero(near))
+    if count == 0:
+        return D
+    if count * MANY > near.shape[0] * near.shape[1] or not array_api_compat.is_torch_array(D):
+        return xp.where(near, _direct(block, scales), D)
+    X, Z = rows(block)
+    i, j = xp.nonzero(near)
+    difference = X[i] - Z[j]
+    if scales is not None:  # only now: far from zero, scaled rows have fewer digits
+        difference = scaled(Vectors(difference), scales)
+    D[i, j] = squares(difference)
     return D
 
 

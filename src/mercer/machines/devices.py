@@ -75,7 +75,7 @@ def _seconds(plan: Plan, n: int, points: Points, passes: int) -> float:
     if plan.sketched and plan.precision == "mixed":
         return 1.5 + 30 * pairs * (0.2 + 0.015 * width) * 1e-12 + M**3 / 2e13
     if passes > 1:  # Newton's method, with about ten passes for each of its steps
-        return 1.5 + 2e-9 * passes * pairs
+        return 1.5 + 3.5e-10 * passes * pairs
     if plan.sketched:
         return 1.5 + 2 * pairs * M / 4e13 + 2e-10 * pairs + 60 * M**3 / cpu
     if plan.solver == "cholesky":

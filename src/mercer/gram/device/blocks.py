@@ -14,7 +14,7 @@ from mercer.gram.device.devices import emptied, free_bytes, is_full
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import fill
 
-__all__ = ["evaluate", "in_parts", "multiply", "rows_at_once"]
+__all__ = ["evaluate", "in_parts", "multiply", "normal", "rows_at_once"]
 
 SHARE = 0.4  # of the free memory that blocks may take
 WIDEST = 1 << 16  # columns of a block
@@ -50,6 +50,32 @@ def multiply(kernel: Kernel, A: Any, B: Any, V: Any) -> Any:
 
         in_parts(len(A), height, use)
     return out
+
+
+def normal(kernel: Kernel, A: Any, B: Any, V: Any, W: Any = None) -> Any:
+    """Return CᵀW(CV) with C = K(A, B) in double precision, each of its entries computed once.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> torch = pytest.importorskip("torch")
+    >>> from mercer.kernels import Linear
+    >>> X, Z = torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0]])
+    >>> normal(Linear(), X, Z, torch.ones(1, 1), torch.tensor([[1.0], [10.0]])).tolist()
+    [[41.0]]
+    """
+    import torch
+
+    V = V.double()
+    total = torch.zeros((len(B), V.shape[1]), dtype=torch.float64, device=A.device)
+
+    def use(i: slice) -> None:
+        C = evaluate(kernel, A[i], B).double()
+        values = C @ V
+        total.add_(C.T @ (values if W is None else values * W[i]))
+
+    in_parts(len(A), rows_at_once(kernel, len(B), A), use)
+    return total
 
 
 def rows_at_once(kernel: Kernel, columns: int, rows: Any) -> int:

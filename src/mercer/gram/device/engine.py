@@ -93,6 +93,13 @@ class Engine:
         exact = exact and V.shape[1] <= FEW and self.products not in ("half", "tf32")
         return fused.multiply(self.program, A.side, B.side, V, self.products, exact)
 
+    def normal(self, A: Ready, B: Ready, V: Any, W: Any = None) -> Any:
+        """Return CᵀW(CV) with C = K(A, B), in double precision."""
+        if (self.program is None or A.side is None) and len(B.rows) <= blocks.WIDEST:
+            return blocks.normal(self.kernel, A.rows, B.rows, V, W)
+        values = self.multiply(A, B, V, exact=True)
+        return self.multiply(B, A, values if W is None else values * W)
+
     def careful(self) -> Engine:
         """Return an engine for numbers that single precision cannot hold."""
         again = Engine.__new__(Engine)

@@ -124,10 +124,8 @@ class DeviceSketch:
         def work(engine: Engine, right: Ready) -> np.ndarray:
             coefficients, total = tensor(A, self.device), self._zeros(A.shape[1])
             for place, left in self._chunks(engine):
-                values = engine.multiply(left, right, coefficients, exact=True)
-                if W is not None:
-                    values = values * tensor(W[place], self.device)
-                total += engine.multiply(right, left, values)
+                some = None if W is None else tensor(W[place], self.device)
+                total += engine.normal(left, right, coefficients, some)
             return to_numpy(total)
 
         return self._pass(work, "normal", A, weights)
