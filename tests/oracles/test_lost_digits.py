@@ -149,6 +149,27 @@ def test_weights_that_are_many_orders_apart(route, seed, gram, penalty, intercep
 
 
 @pytest.mark.parametrize("intercept", [False, True])
+def test_many_smooth_items_keep_their_digits(intercept):
+    """Of folds that lie side by side, next to the worst condition that is trusted."""
+    rng, n = np.random.default_rng(0), 300
+    X = np.linspace(-1.0, 1.0, n)[:, None]
+    K, items = Gaussian(0.1)(X), np.arange(n)
+    Y = np.column_stack([np.sin(3 * X[:, 0]), rng.normal(size=n)])
+    penalty = 1.1 * K.sum(axis=1).max() / TRUSTED[Inverse]
+    halves = [without(items[: n // 2], items), without(items[n // 2 :], items)]
+    few = [rng.choice(split.train, 10, replace=False) for split in halves]  # are left to learn
+    inner = [
+        Split(np.sort(rest), np.setdiff1d(split.train, rest), o)
+        for o, (split, rest) in enumerate(zip(halves, few, strict=True))
+    ]
+    for splits in (halves, halves + inner):
+        with forced("inverse"):
+            machine = KernelRidge(intercept=intercept)
+            [found] = foretell([Job(machine, Regression(Y, None), K, splits, [penalty])])
+        assert check(found, K, Y, splits, [penalty], None, intercept) == len(splits)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
     ("kernel", "width"), [(Gaussian(3.0), 2.0), (Linear(), [1e6, 1e-2])], ids=["dual", "few"]
 )

@@ -13,9 +13,9 @@ from mercer.errors import ValidityError
 from mercer.gram.operator import Blocked, Operator
 from mercer.gram.product import symmetric_product
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import on_numpy, settle
+from mercer.kernels.tiles import on_numpy, settle, tile
 
-__all__ = ["Rough", "roughened"]
+__all__ = ["Rough", "in_single", "roughened"]
 
 
 class Rough(Blocked):
@@ -37,11 +37,15 @@ class Rough(Blocked):
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
         if self.rounded is not None:
-            size = np.abs(vectors).max(initial=0.0) or 1.0  # single precision has a narrow range
+            size = np.abs(vectors).max(axis=0, initial=0.0)
+            size = np.where(size > 0, size, 1.0)  # single precision has a narrow range
             try:
-                return symmetric_product(self.kernel, self.rounded, vectors / size) * size
+                found = symmetric_product(self.kernel, self.rounded, vectors / size) * size
             except ValidityError:
-                self.rounded = None
+                found = np.full_like(vectors, np.nan)
+            if np.isfinite(found).all():  # similarities may fit where their sums do not
+                return found
+            self.rounded = None
         return super().__matmul__(vectors)
 
 
@@ -55,8 +59,22 @@ def roughened(gram: Operator) -> Rough | None:
     >>> isinstance(roughened(Blocked(k, k.admit([[1.0], [2.0]]))), Rough)
     True
     """
-    if not isinstance(gram, Blocked):
-        return None
-    points = gram.points
-    dense = isinstance(points, Vectors) and not points.is_sparse and on_numpy(points)
-    return Rough(gram.kernel, points) if dense else None
+    faster = isinstance(gram, Blocked) and in_single(gram.kernel, gram.points)
+    return Rough(gram.kernel, gram.points) if faster else None  # type: ignore[attr-defined]
+
+
+def in_single(kernel: Kernel, points: Points) -> bool:
+    """Tell whether a kernel computes in single precision if the items ask for it.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Cosine, Linear
+    >>> points = Linear().admit([[1.0], [2.0]])
+    >>> in_single(Linear(), points), in_single(Cosine(), points)
+    (True, False)
+    """
+    if not isinstance(points, Vectors) or points.is_sparse or not on_numpy(points):
+        return False
+    one = settle(kernel, points[:1], single=True)
+    with tile(kernel, one, one, 0, 0, finite=False) as T:
+        return T.dtype == np.float32

@@ -161,7 +161,9 @@ def _is_single(points: Any) -> bool:
 
 def rows(block: Block, scales: tuple[float, ...] | None = None) -> tuple[Any, Any]:
     """Return the vectors of both sides in working precision, divided by `scales`."""
-    return block.share(("rows", scales), lambda: tuple(scaled(s, scales) for s in sides(block)))
+    return block.share(
+        ("rows", scales), lambda: tuple(scaled(s, scales, block.dtype) for s in sides(block))
+    )
 
 
 def dots(block: Block) -> Any:
@@ -185,11 +187,11 @@ def sides(block: Block) -> tuple[Vectors, Vectors]:
     return left, right
 
 
-def scaled(points: Vectors, scales: tuple[float, ...] | None) -> Any:
+def scaled(points: Vectors, scales: tuple[float, ...] | None, dtype: Any = np.float64) -> Any:
     array = points.array
     if isinstance(array, np.ndarray) or sparse.issparse(array):
         # Products in double, unless someone who asks for single also checks the answer.
-        array = array.astype(np.float32 if points.single else np.float64, copy=False)
+        array = array.astype(dtype, copy=False)
     if scales is None:
         return array
     if sparse.issparse(array):

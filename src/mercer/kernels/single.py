@@ -13,7 +13,7 @@ from numba import njit
 __all__ = ["absolute", "exponential", "squared"]
 
 LOWEST = np.float32(-87.0)  # below it, e^x is zero here; it would be less than 2e-38
-HIGHEST = np.float32(89.0)  # above it, infinite
+HIGHEST = np.float32(89.0)  # e^x is infinite from 88.38 on; it would be more than 2e38
 PER_LOG = np.float32(1.44269504088896)  # 1/log 2
 # log 2 in two parts, the first of which has so few digits that its multiples are exact.
 LOG, LOG_REST = np.float32(0.693359375), np.float32(-2.12194440054e-4)

@@ -122,10 +122,16 @@ class Margin(Scorer):
             single = plan.precision == "mixed"
             dtype = np.float32 if single else np.float64
             settled = settle(kernel, points, single=single)
-            source, carry = self._assemble(kernel, settled, plan, weights, repair)
             effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
-            with one_blas_thread:
-                optima = run(source, programs, effort)
+            try:
+                source, carry = self._assemble(kernel, settled, plan, weights, repair)
+                with one_blas_thread:
+                    optima = run(source, programs, effort)
+            except ValidityError:
+                if not single:
+                    raise
+                single = False  # it cannot hold these similarities
+                continue
             if isinstance(source, Stored) and not isinstance(points, GramRows):
                 ROOM.give(source.array)
             if single:
@@ -261,18 +267,22 @@ class Margin(Scorer):
         except ValidityError:  # too large for single precision
             return self._scores(X)
         table = np.abs(scores.reshape(len(scores), -1))
-        doubtful = np.flatnonzero((table <= self._doubt()).any(axis=1))
+        sure = (table > self._doubt(points)) & (table < np.inf)
+        doubtful = np.flatnonzero(~sure.all(axis=1))
         if len(doubtful):
             some = points[doubtful]
             scores[doubtful] = function(some) + self.intercept_
         return scores
 
-    def _doubt(self) -> np.ndarray:
-        """Return, for each program, how near zero a score must be to be computed again."""
+    def _doubt(self, points: Points) -> np.ndarray:
+        """Return how near zero a score must be to be computed again, by item and program."""
         optima = self.solution_ if isinstance(self.solution_, tuple) else (self.solution_,)
         c = np.abs(self.function_.coefficients.reshape(len(self.function_.points), -1))
         height = float(np.max(np.abs(to_numpy(diagonal(self.kernel_, self.function_.points)))))
-        return np.maximum(DOUBT * height * c.sum(axis=0), SAFETY * optima[0].rounding)
+        doubt = np.maximum(DOUBT * height * c.sum(axis=0), SAFETY * optima[0].rounding)
+        with np.errstate(all="ignore"):  # an item's similarities grow with the root of k(x, x)
+            lengths = np.sqrt(np.abs(to_numpy(self.kernel_.evaluate_diagonal(points))) / height)
+            return np.fmax(lengths, 1.0)[:, None] * doubt
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ from mercer.domains import (
     weigh_classes,
 )
 from mercer.gram import Dense
+from mercer.gram.rough import in_single
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import diagonal, working_bytes
+from mercer.kernels.tiles import diagonal, on_numpy, working_bytes
 from mercer.machines import devices
 from mercer.machines.devices import FASTER, assembled, fits, on_gpu, placed, prefers_gpu
 from mercer.machines.machine import number
@@ -199,11 +200,15 @@ class Ridge(Scorer):
             targets=targets + bool(self.intercept),
             tiles=working_bytes(kernel, points),
             weighted=weighted,
-            cheap=isinstance(points, Vectors) and not points.is_sparse,
+            cheap=isinstance(points, Vectors) and not points.is_sparse and on_numpy(points),
         )
         bound = (trace + penalty) / penalty if penalty else np.inf
         if not prefers_gpu(request, points) or repair:
             plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
+            steps = plan.solver == "iterative" and plan.precision == "mixed"
+            if steps and not in_single(kernel, points):
+                request = replace(request, precision="double")
+                plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
             return placed(plan, False, kernel, points)
         patient = replace(request, patience=FASTER * request.patience)
         plan = plan_ridge(patient, size, bound, repair, self.steps_suffice)
@@ -211,7 +216,10 @@ class Ridge(Scorer):
         double = exact or request.precision == "double"
         if exact and (plan.solver == "iterative" or self.steps_suffice):
             solver: Any = "cholesky" if fits(points) else "iterative"
-            plan = replace(plan, solver=solver, precision="double")
+            fit = "fits" if solver == "cholesky" else "does not fit"
+            why = f"{solver}, because the Gram matrix {fit} into the memory of the GPU"
+            reasons = (plan.reasons[0], why)  # after that of the route they are about the CPU
+            plan = replace(plan, solver=solver, precision="double", reasons=reasons)
         plan = placed(plan, True, kernel, points, double=double)
         return replace(plan, patience=request.patience)
 
@@ -223,7 +231,7 @@ def solver_for(plan: Plan, indefinite: str) -> Solver:
 
         return DeviceCholesky(devices.TORCH)
     if plan.solver == "iterative":
-        direct = Cholesky("mixed") if plan.direct else None
+        direct = Cholesky(plan.precision) if plan.direct else None  # type: ignore[arg-type]
         tol, mixed = plan.tol or Iterative.tol, plan.precision == "mixed"
         return Iterative(plan.rank or RANK, tol, direct=direct, mixed=mixed)
     small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ __all__ = ["plan_ridge"]
 MIXED_FROM = 1000
 # LAPACK's packed format is addressed with n(n + 1), computed in 32 bits.
 MIXED_UP_TO = 46_000
-# Refinement converges while condition · 6e-8 is well below 1.
+# Refinement converges, by a factor or by steps, while condition · 6e-8 is well below 1.
 MIXED_CONDITION = 1e8
 # From this size on, products with a matrix that is never stored are usually faster than a factor.
 ITERATIVE_FROM = 10_000
@@ -111,7 +111,7 @@ def _exact(request: Plan, size: Size, bound: float, repair: bool, steps: bool) -
     direct = (
         solver == "iterative"
         and request.solver == "auto"
-        and (memory is None or _bytes(size, route, "cholesky", "mixed") <= memory)
+        and (memory is None or _bytes(size, route, "cholesky", precision) <= memory)
     )
     if precision == "mixed" and memory is not None and needed > memory:
         precision = "double"
@@ -139,8 +139,8 @@ def _seconds(
         once = product_seconds(n * rank, size.row) + n * rank**2 / 20e9
         steps = EXPECTED * math.log(tol or DIGITS) / math.log(DIGITS)
         each = product_seconds(n**2 / 2, size.row, 2 * t)
-        # In single precision there are a few more steps, and one product in double for each round.
-        return once + each * (1 + SINGLE * 1.15 * steps if precision == "mixed" else steps)
+        # In single precision there are a few more steps, and a product in double ends each round.
+        return once + each * (2 + SINGLE * 1.15 * steps if precision == "mixed" else steps)
     filled = product_seconds(n**2 / 2, size.row)
     if solver == "eigen":
         return filled + 27 * factor_seconds(n)
@@ -216,21 +216,23 @@ def _solver(
 def _precision(
     request: Plan, solver: str, order: int, bound: float, cheap: bool, reasons: list[str]
 ) -> Literal["mixed", "double"]:
-    if solver == "iterative" and cheap and request.precision != "double":
-        reasons.append(
-            "the products of the steps in single precision, residuals in double, are faster"
-        )
-        return "mixed"
-    if solver != "cholesky":
+    if solver == "eigen" or (solver == "iterative" and not cheap):
         return "double"
     if request.precision != "auto":
         return request.precision
-    if not MIXED_FROM <= order <= MIXED_UP_TO:
+    if solver == "cholesky" and not MIXED_FROM <= order <= MIXED_UP_TO:
         return "double"
     if bound > MIXED_CONDITION:
         reasons.append(f"double, because the condition number may be {bound:.1e}")
         return "double"
-    reasons.append("a single-precision factor, its answer refined to double accuracy, is faster")
+    if solver == "iterative":
+        reasons.append(
+            "the products of the steps in single precision, residuals in double, are faster"
+        )
+    else:
+        reasons.append(
+            "a single-precision factor, its answer refined to double accuracy, is faster"
+        )
     return "mixed"
 
 
@@ -255,7 +257,7 @@ def _bytes(size: Size, route: str, solver: str, precision: str, rank: int | None
         # solutions, residuals and directions of all right-hand sides.
         factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK
         rounded = n * size.row if precision == "mixed" else 0  # half of it in two encodings
-        rest = n * (size.row + 96 * size.targets) + OVERHEAD
+        rest = n * (size.row + 112 * size.targets) + OVERHEAD
         return int(factor + size.tiles + rounded + rest)
     if solver == "eigen":
         solving = 24 * order**2  # the vectors, and LAPACK's workspace of twice that

@@ -34,7 +34,7 @@ __all__ = ["CRITERIA", "Criterion", "along_penalties", "criterion"]
 
 CRITERIA = ("leave-one-out", "gcv", "evidence")
 CONDITION = 1e12  # of M, beyond which few digits of an error are left
-WORST = 1e13  # the same for an estimate that may be too large
+WORST = 2e13  # the same in column sums, which for smooth kernels are ten times as large
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def known(name: str) -> str:
 def _solved(
     K: np.ndarray, penalty: float, Y: np.ndarray, weights: np.ndarray | None, intercept: bool
 ) -> tuple[Fit, np.ndarray]:
-    """Return the fit and the matrix P, which takes the place of a factor's inverse."""
+    """Return the fit and the matrix P, from a Cholesky factor in the place of the latter."""
     n = len(K)
     w = np.ones(n) if weights is None else weights
     s = np.sqrt(w)
@@ -189,14 +189,14 @@ def _solved(
     M.flat[:: n + 1] += penalty
     R = s[:, None] * Y
     norm = float(np.linalg.norm(M, 1))
-    if not lapack.unroot(M):
+    if not lapack.factor(M):
         raise SolveError(singular_message(penalty, n, norm))
-    log_volume = -2 * float(np.sum(np.log(np.diag(M)))) + _volume_of_noise(w)
-    solved = lapack.times_inverse(M, np.column_stack([R, s]))
+    log_volume = 2 * float(np.sum(np.log(np.diag(M)))) + _volume_of_noise(w)
+    solved = lapack.solve(M, np.column_stack([R, s]))
     alpha, q = solved[:, :-1], solved[:, -1]
-    mirror_down(lapack.multiply_out(M).T)
-    if not norm * np.linalg.norm(M, 1) <= WORST:
+    if not norm * lapack.norm(lapack.multiply_out(lapack.invert(M))) <= WORST:
         raise SolveError(singular_message(penalty, n, norm))
+    mirror_down(M.T)
     if intercept:
         if n < 2:
             raise SolveError("with an intercept, a criterion needs at least two items of weight")

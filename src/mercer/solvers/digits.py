@@ -18,7 +18,8 @@ def digits(title: str, tol: float) -> Iterator[Callable[[float], None]]:
     """Draw a bar that is full when the residual told to it has come down to `tol`.
 
     An iteration gains about as many digits in each of its steps, so the time that remains is
-    foreseen from the digits that are missing. A residual that rises does not move the bar.
+    foreseen from the digits that are missing. A residual that rises, or is not finite, does not
+    move the bar.
 
     Examples
     --------
@@ -32,6 +33,8 @@ def digits(title: str, tol: float) -> Iterator[Callable[[float], None]]:
 
         def tell(residual: float) -> None:
             nonlocal done
+            if not math.isfinite(residual):
+                return
             gained = min(round(-STEPS * math.log10(max(residual, 1e-300))), total)
             step(max(gained - done, 0), f"residual {residual:.1e}")
             done = max(gained, done)

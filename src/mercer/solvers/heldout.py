@@ -123,9 +123,9 @@ def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple
     >>> both.residuals.round(12)  # 2 − 1·3/(2 + 1)
     array([[1.]])
     """
-    X, least = _part(influence, outer)
+    L, least = _part(influence, outer)
     alpha = influence.alpha[outer]
-    if not (lapack.unroot(X) and (np.diag(X) ** -2 > least).all()):
+    if not _holds(L, least):
         lost = Held(np.full_like(alpha, np.nan), alpha, trusted=False)
         inners = [influence.alpha[rows] for rows in inner]
         return lost, [Held(np.full_like(a, np.nan), a, trusted=False) for a in inners]
@@ -133,9 +133,9 @@ def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple
     border = influence.border
     if border is not None:
         B -= np.outer(np.delete(border, outer), border[outer])
-    whole = Held(lapack.times_inverse(X, alpha), alpha)
-    lapack.times_rows(X, B)
-    half = lapack.times_rows(X, alpha.T.copy(order="C")).T  # alpha itself is still needed
+    whole = Held(lapack.solve(L, alpha), alpha)
+    lapack.solve_rows(L, B)
+    half = lapack.solve_rows(L, alpha.T.copy(order="C")).T  # alpha itself is still needed
     found = []
     for rows in inner:
         W, (C, least) = B[_beside(rows, outer)], _part(influence, rows)

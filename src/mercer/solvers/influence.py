@@ -128,10 +128,12 @@ class Inverse:
     def at(self, penalty: float) -> Whole | None:
         M = self.matrix.copy()
         M.flat[:: self.order + 1] += penalty
-        if not lapack.unroot(M):
+        if not lapack.factor(M):
             return None
-        parts = _bordered(lapack.times_inverse(M, self.sides), self.s, self.intercept)
-        C = lapack.multiply_out(M)
+        X = lapack.invert(M)
+        # As C_RR⁻¹α is wanted, α had better have the rounding errors of C than fewer of its own.
+        parts = _bordered(lapack.times_inverse(X, self.sides), self.s, self.intercept)
+        C = lapack.multiply_out(X)
         condition = (self.norm + penalty) / penalty if penalty > 0 else np.inf
         if condition > SURE:  # a bound; what it really is takes a little time
             condition = min(condition, (self.norm + penalty) * lapack.norm(C))

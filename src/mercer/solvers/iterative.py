@@ -69,7 +69,7 @@ class Iterative(Solver):
     tol : float
         Relative residual at which a right-hand side is solved.
     steps : int
-        The most steps.
+        The most steps; those in single precision are counted apart.
     direct : Solver, optional
         What is used instead where the preconditioner shows that it is faster, if it fits.
     seed : int

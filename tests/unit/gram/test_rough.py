@@ -7,8 +7,8 @@ import pytest
 
 from mercer.errors import ValidityError
 from mercer.gram import Blocked, Dense
-from mercer.gram.rough import Rough, roughened
-from mercer.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Spectrum
+from mercer.gram.rough import Rough, in_single, roughened
+from mercer.kernels import Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial, Spectrum
 from mercer.kernels.tiles import settle
 
 module = import_module("mercer.gram.product")  # the package has a function of that name
@@ -46,6 +46,23 @@ def test_what_single_precision_cannot_hold_is_computed_in_double():
     assert rough.rounded is None  # once is enough to know
 
 
+@pytest.mark.parametrize("count", [50, 100])
+def test_similarities_may_fit_where_their_sums_do_not(count):
+    k = Linear()
+    X, c = np.full((count, 1), 1.5e19), np.ones((count, 1))
+    rough = Rough(k, k.admit(X))
+    assert np.isfinite(np.float32(k.pair(X[0], X[0])))
+    assert np.allclose(rough @ c, count * 2.25e38, rtol=1e-12)
+    assert rough.rounded is None
+
+
+def test_each_column_has_a_size_of_its_own():
+    k = Gaussian(1.0)
+    X, c = rows(100), np.random.default_rng(1).normal(size=(100, 3)) * [1e-50, 1.0, 0.0]
+    whole, found = np.asarray(k(X)) @ c, roughened(Blocked(k, k.admit(X))) @ c
+    assert np.all(np.abs(found - whole).max(axis=0) <= 3e-6 * np.abs(whole).max(axis=0))
+
+
 def test_the_same_on_one_thread_or_many(monkeypatch):
     k = Gaussian(1.0)
     points, c = k.admit(rows(500)), rows(500)[:, 0]
@@ -60,6 +77,13 @@ def test_only_rows_of_numbers_have_them():
     k = Spectrum(2)
     assert roughened(Blocked(k, k.admit(["ab", "ba"]))) is None
     assert roughened(Dense(np.eye(2))) is None
+
+
+def test_kernels_that_stay_in_double_precision_have_none():
+    points = Gaussian(1.0).admit(rows(20))
+    assert in_single(Gaussian(1.0), points) and in_single(Gaussian(1.0) + Linear(), points)
+    assert not in_single(Cosine(), points) and not in_single(Cosine() + Linear(), points)
+    assert roughened(Blocked(Cosine(), points)) is None
 
 
 @pytest.mark.parametrize("single", [False, True])

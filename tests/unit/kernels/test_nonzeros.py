@@ -9,6 +9,8 @@ from scipy import sparse
 from mercer.domains import ZERO
 from mercer.gram import product
 from mercer.kernels import Exponential, Gaussian, Matern
+from mercer.kernels.block import Block
+from mercer.kernels.distances import squared_distances
 from mercer.kernels.nonzeros import Nonzeros
 from mercer.kernels.tiles import MANY_ROWS, fill, settle
 
@@ -110,3 +112,18 @@ def test_single_precision_of_few_dimensions_is_near_too(width):
     points = settle(kernel, kernel.admit(X), single=True)
     found = np.asarray(fill(kernel, points, dtype=np.float32))
     np.testing.assert_allclose(found, direct(X, X, 0.5), atol=1e-5)
+
+
+@pytest.mark.parametrize("most", [10, 1000, 999_999])
+@pytest.mark.parametrize("single", [False, True])
+def test_large_whole_numbers_are_exact_only_where_their_squares_are(most, single):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((1200, 40)) < 0.15, rng.integers(most // 2, most, (1200, 40)), 0.0)
+    X[1::2] = X[::2]
+    X[1::2, 0] += 1.0
+    kernel = Gaussian(1.0)
+    points = settle(kernel, kernel.admit(X), single=single)[:100]
+    assert points.origin is ZERO
+    D = squared_distances(Block(points, points))
+    exact = ((X[:100, None] - X[None, :100]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(D, exact, rtol=1e-6 if single else 1e-15)

@@ -56,3 +56,33 @@ def test_near_pairs_far_away_keep_their_digits(width):
     D[20, 10] = D[10, 20] = exact[20, 10]
     assert np.abs(D / np.where(others, exact, 1) - 1)[others].max() <= 1e-4
     assert not D[~others].any()
+
+
+def test_near_pairs_of_tensors_keep_their_digits():
+    """In single precision, and in double where scales are far from zero."""
+    torch = pytest.importorskip("torch")
+    X = np.linspace(0.0, 100.0, 200)[:, None] * np.ones(40)
+    k = Gaussian(1.0)
+    points = k.admit(torch.tensor(X, dtype=torch.float32))
+    exact = ((points.array.double()[:, None] - points.array.double()[None]) ** 2).sum(dim=2)
+    D = squared_distances(Block(points, points)).double()
+    assert float((torch.abs(D - exact) / torch.clip(exact, min=1e-3)).max()) <= 2e-3
+    X = 10 * rows(100, 8).astype(float) + 1e6
+    X[20] = X[10] + 1e-3
+    points, scales = k.admit(torch.tensor(X)), tuple(np.linspace(0.3, 0.7, 8))
+    exact = (((X[20] - X[10]) / np.array(scales)) ** 2).sum()
+    D = squared_distances(Block(points, points), scales)
+    assert float(D[20, 10]) == pytest.approx(exact, rel=1e-13)
+
+
+@pytest.mark.parametrize("width", [3, 10, 40])
+@pytest.mark.parametrize("first", [False, True])
+def test_of_two_sides_one_may_be_in_single_precision(width, first):
+    X = rows(60, width).astype(float) + 1e6
+    k = Gaussian(width**0.5)
+    one = settle(k, k.admit(X[:25]), single=first)
+    other = settle(k, k.admit(X[25:]), one.origin, single=not first)
+    D = squared_distances(Block(one, other))
+    exact = ((X[:25, None] - X[None, 25:]) ** 2).sum(axis=2)
+    assert D.dtype == np.float64
+    assert np.abs(D / exact - 1).max() <= 1e-5

@@ -45,13 +45,16 @@ def test_exact_ridge(gpu, intercept, weighted):
     np.testing.assert_allclose(there.predict(NEW), here.predict(NEW), atol=1e-9)
     assert there.plan_.device == "cuda" and there.solution_.solver == "cholesky on a device"
     assert "on the GPU" in there.plan_.explain()
+    assert "cholesky, because the Gram matrix fits" in there.plan_.explain()
     assert there.solution_.certificate < 1e-9
 
 
 def test_a_matrix_that_does_not_fit_there_is_solved_by_steps(gpu, monkeypatch):
     monkeypatch.setattr("mercer.machines.ridge.fits", lambda points: False)
     here, there = KernelRidge(K, 0.1).fit(X, y), KernelRidge(K, 0.1, follow=GPU).fit(X, y)
-    assert there.solution_.solver == "iterative"
+    assert there.solution_.solver == "iterative" and there.plan_.precision == "double"
+    assert "iterative, because the Gram matrix does not fit" in there.plan_.explain()
+    assert "single" not in there.plan_.explain()
     np.testing.assert_allclose(there.predict(NEW), here.predict(NEW), atol=1e-7)
 
 

@@ -11,8 +11,10 @@ from sklearn.utils import get_tags
 
 from mercer import KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import MercerError, ValidityError
-from mercer.kernels import Chi2, Gaussian, Linear, Polynomial, from_function, precomputed
+from mercer.kernels import Chi2, Cosine, Gaussian, Linear, Polynomial, from_function, precomputed
+from mercer.machines.ridge import solver_for
 from mercer.rkhs import Function
+from mercer.solvers import Cholesky
 
 MACHINES = [KernelRidge, KernelRidgeClassifier]
 
@@ -254,3 +256,21 @@ def test_sparse_and_dense_rows_are_the_same_machine():
         np.testing.assert_allclose(
             thin.predict(sparse.csc_array(X)), dense.predict(X), rtol=1e-8, atol=1e-10
         )
+
+
+# ---- steps -------------------------------------------------------------------------------------
+
+
+def test_a_plan_for_steps_says_mixed_only_where_that_is_so():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    follow = Plan(solver="iterative", route="dual")
+    assert KernelRidge(Gaussian(1.0), follow=follow).plan(X).precision == "mixed"
+    assert KernelRidge(Cosine(), follow=follow).plan(X).precision == "double"
+    torch = pytest.importorskip("torch")
+    assert KernelRidge(Gaussian(1.0), follow=follow).plan(torch.tensor(X)).precision == "double"
+
+
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+def test_the_direct_way_has_the_precision_of_the_plan(precision):
+    plan = Plan(route="dual", solver="iterative", precision=precision, direct=True)
+    assert solver_for(plan, "error").direct == Cholesky(precision)

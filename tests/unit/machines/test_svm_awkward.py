@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from mercer import SVC, SVR, NuSVC, OneClassSVM
+from mercer import SVC, SVR, NuSVC, OneClassSVM, Plan
 from mercer.errors import ConvergenceWarning, SolveError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
 
@@ -333,3 +333,32 @@ def test_similarities_too_large_for_single_precision_are_predicted_in_double():
     machine = SVC(Polynomial(6, offset=1.0, scale=0.1), 0.1).fit(X, y)
     huge = X[:5] * 1e8
     np.testing.assert_array_equal(machine.predict(huge), machine.decision_function(huge) > 0)
+
+
+# ---- single precision --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e25])
+@pytest.mark.parametrize("machine", [SVC, SVR, OneClassSVM])
+def test_what_single_precision_cannot_hold_is_computed_in_double(machine, size):
+    X, y = overlapping(2000)
+    one = settled(machine(Gaussian(2.0 * size)), size * X, y)
+    other = settled(machine(Gaussian(2.0), follow=Plan(precision="double")), X, y)
+    assert one.plan_.precision == "double"
+    np.testing.assert_allclose(one.predict(size * X), other.predict(X), atol=2e-3)
+
+
+def test_labels_of_items_far_beyond_the_others_are_those_of_double_precision():
+    """Their similarities are larger, and so is what single precision loses."""
+    X, _ = overlapping(2000)
+    X *= 0.3
+    machine = SVC(Polynomial(3, 1.0), 0.001).fit(X, X[:, 0] + X[:, 1] ** 2 > 0.1)
+    assert machine.plan_.precision == "mixed"
+    A = 1000 * np.random.default_rng(1).normal(size=(1000, 3))
+    scores = machine.decision_function(A)
+    up, down = (A[scores > 0][:300], A[scores < 0][:300])
+    for _ in range(24):  # to the border between them
+        middle = (up + down) / 2
+        above = (machine.decision_function(middle) > 0)[:, None]
+        up, down = np.where(above, middle, up), np.where(above, down, middle)
+    assert machine.predict(up).all() and not machine.predict(down).any()

@@ -318,6 +318,12 @@ def test_steps_multiply_in_single_precision_unless_told_otherwise():
     assert 0.3 < plan.seconds / double.seconds < 0.8
 
 
+def test_steps_with_a_large_condition_are_in_double_precision():
+    plan = ridge(Plan(memory=10**11, solver="iterative"), bound=1e9)
+    assert plan.precision == "double" and "condition number may be 1.0e+09" in plan.explain()
+    assert ridge(Plan(memory=10**11, solver="iterative", precision="mixed")).precision == "mixed"
+
+
 def test_single_precision_is_given_up_where_only_the_matrix_fits():
     double = ridge(Plan(precision="double", memory=10**10)).bytes
     mixed = ridge(Plan(precision="mixed", memory=10**10)).bytes

@@ -8,6 +8,7 @@ from mercer import KernelRidge
 from mercer.errors import SelectionError, SolveError
 from mercer.kernels import Gaussian, precomputed
 from mercer.selection.criteria import CRITERIA, along_penalties, criterion
+from tests.oracles.refits import solved
 
 SYSTEMS = [
     (weighted, intercept, targets)
@@ -123,6 +124,26 @@ def test_the_matrix_stays_as_it_is():
     criterion("leave-one-out", K, 0.2, Y, w, True)
     along_penalties("gcv", K, np.array([0.2]), Y, w, True)
     np.testing.assert_array_equal(K, before)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("width", "penalty"), [(1.0, 1e-10), (0.1, 1e-11)])
+def test_small_penalties_of_many_smooth_items_keep_some_digits(width, penalty, intercept):
+    """Against an inverse in extended precision, next to the worst condition that is admitted."""
+    n = 300
+    X = np.linspace(-1.0, 1.0, n)[:, None]
+    K, Y = Gaussian(width)(X), np.sin(3 * X)
+    P = solved(K + np.longdouble(penalty) * np.eye(n), np.eye(n))
+    if intercept:
+        P = P - np.outer(P.sum(axis=1), P.sum(axis=0)) / P.sum()
+    alpha, own = P @ Y, np.diag(P)
+    for name, scale in (("leave-one-out", own[:, None]), ("gcv", own.mean())):
+        expected = float(np.mean((alpha / scale) ** 2))
+        found = criterion(name, K, penalty, Y, None, intercept).value
+        np.testing.assert_allclose(found, expected, rtol=1e-3)
+    slopes = criterion("evidence", K, penalty, Y, None, intercept).by_gram
+    exact = (P - alpha @ alpha.T).astype(float) / 2
+    np.testing.assert_allclose(slopes, exact, rtol=0, atol=1e-3 * np.abs(exact).max())
 
 
 def test_a_singular_system_is_an_error_that_says_what_to_do():

@@ -6,6 +6,7 @@ import pytest
 from mercer.gram import Blocked
 from mercer.kernels import Gaussian
 from mercer.solvers import Iterative, Problem
+from mercer.solvers.digits import digits
 from mercer.solvers.steps import descend
 
 
@@ -58,6 +59,68 @@ def test_a_step_that_makes_it_worse_is_not_taken():
     found = descend(Counted(A), R, lambda V: V, 1e-10, 1, rough=Counted(-1e-3 * A))
     assert not found.values.any() and found.status == "stalled"
     assert found.history[-1] == 1.0
+
+
+def test_rough_steps_leave_the_others_as_many_as_they_have_alone():
+    A, R = matrix()
+    alone = descend(Counted(A), R, lambda V: V, 1e-10, 1000)
+    steps = len(alone.history) - 1
+    rough = Counted(disturbed(A, 0.02))
+    found = descend(Counted(A), R, lambda V: V, 1e-10, steps, rough=rough)
+    assert found.status == "solved"
+    assert rough.calls <= steps < len(found.history) - 1
+
+
+@pytest.mark.parametrize("penalty", [1e-8, 1e-6, 1e-5])
+@pytest.mark.parametrize("rank", [100, 200])
+def test_where_single_precision_leads_nowhere_that_is_seen_soon(penalty, rank):
+    """The rounding of single precision is larger than the penalty."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    problem = Problem(Blocked(Gaussian(5.0), Gaussian(5.0).admit(X)))
+    mixed, double = (
+        solver.solve(solver.prepare(problem), np.sin(X[:, 0]), penalty)
+        for solver in (Iterative(rank, mixed=True), Iterative(rank))
+    )
+    assert mixed.status == double.status == "solved"
+    assert len(mixed.history) <= 2 * len(double.history) + 20
+
+
+def test_targets_may_be_tiny_or_huge():
+    A, R = matrix()
+    R = np.column_stack([R, np.zeros(60)])
+    sizes = np.array([2.0**-700, 2.0**700, 1.0])
+    plain, scaled = (
+        descend(Counted(A), some, lambda V: V, 1e-10, 1000, rough=Counted(disturbed(A, 1e-4)))
+        for some in (R, sizes * R)
+    )
+    assert plain.status == scaled.status == "solved"
+    assert np.array_equal(scaled.values, sizes * plain.values)
+    assert np.array_equal(scaled.rest, sizes * plain.rest)
+    assert scaled.history == plain.history
+
+
+@pytest.mark.parametrize("last", range(3, 6))
+def test_an_interruption_between_two_rounds_counts_no_change_twice(last, monkeypatch):
+    A, R = matrix()
+    real, calls = np.zeros_like, []
+
+    def interrupted(array):
+        calls.append(array)
+        if len(calls) == last:
+            raise KeyboardInterrupt
+        return real(array)
+
+    monkeypatch.setattr(np, "zeros_like", interrupted)
+    found = descend(Counted(A), R, lambda V: V, 1e-12, 1000, rough=Counted(disturbed(A, 1e-3)))
+    assert found.status == "stalled" and "interrupted" in found.message
+    left = np.linalg.norm(R - A @ found.values, axis=0) / np.linalg.norm(R, axis=0)
+    assert left.max() < 0.1 ** (last - 2)
+
+
+def test_residuals_that_are_not_finite_do_not_move_the_bar():
+    with digits("overflowing", 1e-3) as tell:
+        for residual in (np.inf, np.nan, 0.5):
+            tell(residual)
 
 
 @pytest.mark.parametrize("penalty", [1e-4, 1e-2, 1.0])
