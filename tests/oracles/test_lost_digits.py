@@ -150,12 +150,12 @@ def test_weights_that_are_many_orders_apart(route, seed, gram, penalty, intercep
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_many_smooth_items_keep_their_digits(intercept):
-    """Of folds that lie side by side, next to the worst condition that is trusted."""
-    rng, n = np.random.default_rng(0), 300
+    """Of folds that lie side by side, at half of the worst condition that is trusted."""
+    rng, n = np.random.default_rng(1), 300
     X = np.linspace(-1.0, 1.0, n)[:, None]
     K, items = Gaussian(0.1)(X), np.arange(n)
     Y = np.column_stack([np.sin(3 * X[:, 0]), rng.normal(size=n)])
-    penalty = 1.1 * K.sum(axis=1).max() / TRUSTED[Inverse]
+    penalty = 2 * K.sum(axis=1).max() / TRUSTED[Inverse]
     halves = [without(items[: n // 2], items), without(items[n // 2 :], items)]
     few = [rng.choice(split.train, 10, replace=False) for split in halves]  # are left to learn
     inner = [

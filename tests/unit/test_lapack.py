@@ -117,7 +117,7 @@ def test_a_large_inverse_has_the_digits_of_lapacks(penalty):
     assert lapack.factor(X)
     ours = np.tril(lapack.multiply_out(lapack.invert(X)))
     theirs = np.tril(linalg.lapack.dpotri(linalg.cholesky(M, lower=True), lower=1)[0])
-    assert np.abs(ours - exact).max() <= 3 * np.abs(theirs - exact).max()
+    assert np.abs(ours - exact).max() <= 5 * np.abs(theirs - exact).max()
 
 
 def test_sums_that_overflow_are_infinite():
