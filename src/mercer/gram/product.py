@@ -17,7 +17,7 @@ from mercer.kernels.tiles import (
 )
 from mercer.threads import in_threads
 
-__all__ = ["SIDE", "SINGLE_SIDE", "product", "symmetric_product"]
+__all__ = ["product", "symmetric_product"]
 
 SIDE = 512  # of the square tiles of a symmetric product
 SINGLE_SIDE = 768  # the same in single precision

@@ -226,13 +226,13 @@ def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] 
     inside = single or sparse.issparse(A.array)
     X, Z = (A.array, B.array) if inside else rows(block)
     if np.count_nonzero(near) * MANY > D.size and not sparse.issparse(X):
-        far = (
+        again = (
             sum_over_dimensions(block, X, Z, lambda _, u: np.square(u, out=u))
             if single
             else _direct(block, scales)
         )
         for row, spoiled in zip(some, near, strict=True):
-            np.copyto(D[row], far[row], where=spoiled)
+            np.copyto(D[row], again[row], where=spoiled)
         return D
     i, j = np.divmod(np.flatnonzero(near), D.shape[1])  # much faster than in two dimensions
     i = some[i]

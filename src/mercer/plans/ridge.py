@@ -11,7 +11,7 @@ from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import factor_seconds, product_seconds, spoken
 from mercer.plans.plan import OVERHEAD, Plan, Size
-from mercer.plans.room import memory_of
+from mercer.plans.room import memory_of, only_route
 from mercer.plans.sketches import enough_centers, plan_sketch
 
 __all__ = ["plan_ridge"]
@@ -156,12 +156,10 @@ def _route(
             "the primal route needs a valid kernel with finitely many features and a positive "
             "penalty; use the dual route"
         )
-    if request.route == "dual" or request.route == "primal":
-        reasons.append(f"the {request.route} route was asked for")
-        return request.route
-    if m is None:
-        reasons.append("dual, because the kernel has no finite feature map")
-        return "dual"
+    only = only_route(request, size, reasons)
+    if only is not None:
+        return only
+    assert m is not None
     if math.isinf(bound) or repair:
         reasons.append("dual, because interpolation and repair speak about the Gram matrix")
         return "dual"

@@ -9,7 +9,7 @@ from mercer.errors import PlanError, ValidityError
 from mercer.memory import available, human
 from mercer.plans.plan import OVERHEAD, Plan, Size
 
-__all__ = ["item_bytes", "memory_of", "require_room", "route_of"]
+__all__ = ["item_bytes", "memory_of", "only_route", "require_room", "route_of"]
 
 
 def route_of(request: Plan, size: Size, reasons: list[str]) -> Literal["dual", "primal"]:
@@ -19,15 +19,24 @@ def route_of(request: Plan, size: Size, reasons: list[str]) -> Literal["dual", "
         raise ValidityError(
             "the primal route needs a kernel with finitely many features; use the dual route"
         )
-    if request.route == "dual" or request.route == "primal":
-        reasons.append(f"the {request.route} route was asked for")
-        return request.route
-    if features is None:
-        reasons.append("dual, because the kernel has no finite feature map")
-        return "dual"
+    only = only_route(request, size, reasons)
+    if only is not None:
+        return only
+    assert features is not None
     better: Literal["dual", "primal"] = "primal" if 2 * features < size.items else "dual"
     reasons.append(f"{better}, because there are {features} features for {size.items} items")
     return better
+
+
+def only_route(request: Plan, size: Size, reasons: list[str]) -> Literal["dual", "primal"] | None:
+    """Return the route where there is no choice, and add the reason."""
+    if request.route == "dual" or request.route == "primal":
+        reasons.append(f"the {request.route} route was asked for")
+        return request.route
+    if size.features is None:
+        reasons.append("dual, because the kernel has no finite feature map")
+        return "dual"
+    return None
 
 
 def memory_of(request: Plan) -> int | None:

@@ -7,7 +7,7 @@ from mercer import KernelRidge, Plan
 from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.kernels import Gaussian
-from mercer.solvers import Cholesky, Iterative, Problem
+from mercer.solvers import Cholesky, Iterative, Problem, iterative
 from mercer.solvers.iterative import expected_steps, worthwhile
 
 
@@ -62,6 +62,14 @@ def test_too_few_steps_are_told():
     found = solved(Iterative(5, steps=3), K, y, 1e-3)
     assert found.status == "stalled" and "3 steps" in found.message
     assert len(found.history) == 4
+
+
+def test_the_preconditioner_is_the_inverse_of_its_matrix_whatever_the_stripes(monkeypatch):
+    monkeypatch.setattr(iterative, "STRIPE", 64)
+    rng = np.random.default_rng(0)
+    F, V = np.asfortranarray(rng.normal(size=(301, 20))), rng.normal(size=(301, 3))
+    exact = np.linalg.solve(F @ F.T + 0.5 * np.eye(301), V)
+    assert np.allclose(iterative._inverse(F, 0.5)(V), exact, rtol=0, atol=1e-11)
 
 
 def test_no_penalty_is_refused():
