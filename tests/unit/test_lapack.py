@@ -88,13 +88,54 @@ def test_solve(layout, n, columns, seed):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Let triangles of three be halved."""
-    monkeypatch.setattr(lapack, "SMALL", 2)
+    """Let matrices of three be worked on in parts."""
+    monkeypatch.setattr(lapack, "LEAF", 2)
+    monkeypatch.setattr(lapack, "LARGE", 3)
+
+
+patched = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @each_layout
 @given(n=sizes, seed=seeds)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@patched
+def test_factor_leaf_by_leaf(small, layout, n, seed):
+    rng = np.random.default_rng(seed)
+    M = definite(rng, n)
+    L = layout(M)
+    assert lapack.factor(L) is True
+    np.testing.assert_allclose(np.tril(L), linalg.cholesky(M, lower=True), rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(np.triu(L, 1), np.triu(M, 1))  # not written
+    M[-1, -1] = -1.0
+    assert lapack.factor(layout(M)) is False
+
+
+@pytest.mark.parametrize("size", [1.0, 1e150, 1e-150])
+@pytest.mark.parametrize("penalty", [1.0, 1e-8, 1e-12])
+def test_leaves_lose_no_digits(penalty, size):
+    """However ill-conditioned; products with inverted leaves would leave 30 to 200 times more."""
+    n = 2 * lapack.LEAF + 9
+    x = np.linspace(0.0, 3.0, n)
+    L = size * np.linalg.cholesky(np.exp(-((x - x[:, None]) ** 2)) + penalty * np.eye(n))
+    rows = np.random.default_rng(1).normal(size=(lapack.LEAF, n))
+    found = lapack.solve_rows(L, rows.copy())
+    assert np.abs(rows - found @ L.T).max() <= 1e-15 * np.abs(found).max() * size
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 1e-6, 1e-10])
+def test_a_large_factor_has_the_digits_of_lapacks(penalty):
+    n = lapack.LARGE + 5
+    x = np.sort(np.random.default_rng(0).uniform(0.0, 10.0, n))
+    M = np.exp(-2 * (x - x[:, None]) ** 2) + penalty * np.eye(n)
+    ours, theirs = M.copy(), linalg.cholesky(M, lower=True)
+    assert lapack.factor(ours)
+    ours = np.tril(ours)
+    assert np.abs(ours @ ours.T - M).max() <= 5 * np.abs(theirs @ theirs.T - M).max()
+
+
+@each_layout
+@given(n=sizes, seed=seeds)
+@patched
 def test_invert(small, layout, n, seed):
     M = definite(np.random.default_rng(seed), n)
     X = layout(M)
@@ -126,8 +167,22 @@ def test_sums_that_overflow_are_infinite():
 
 
 @each_layout
-@given(sizes, st.integers(1, 6), seeds)
-def test_solve_rows(layout, n, count, seed):
+@given(n=sizes, count=st.integers(1, 4), seed=seeds)
+def test_times_symmetric_reads_the_lower_triangle(layout, n, count, seed):
+    rng = np.random.default_rng(seed)
+    C, rows = definite(rng, n), rng.normal(size=(count, n))
+    half = layout(np.tril(C) + np.triu(np.full((n, n), np.nan), 1))
+    out = layout(np.full((count, n), np.nan))
+    assert lapack.times_symmetric(half, layout(rows), out) is out
+    np.testing.assert_allclose(out, rows @ C, rtol=1e-10, atol=1e-12)
+
+
+@each_layout
+@pytest.mark.parametrize("leaf", [2, 64])
+@given(n=sizes, count=st.integers(1, 6), seed=seeds)
+@patched
+def test_solve_rows(monkeypatch, layout, leaf, n, count, seed):
+    monkeypatch.setattr(lapack, "LEAF", leaf)
     rng = np.random.default_rng(seed)
     L = np.linalg.cholesky(definite(rng, n))
     rows = rng.normal(size=(count, n))

@@ -123,7 +123,7 @@ class Inverse:
         self.s = np.ones(self.order) if roots is None else roots
         self.intercept = intercept
         self.sides = _right_sides(target, self.s, intercept)
-        self.norm = float(np.abs(matrix).sum(axis=1).max())
+        self.norm = lapack.norm(matrix)
 
     def at(self, penalty: float) -> Whole | None:
         M = self.matrix.copy()
@@ -140,7 +140,7 @@ class Inverse:
         return Whole(*parts, condition, C)
 
 
-SURE = 1e6  # condition up to which there is no need to look closer
+SURE = 1e7  # condition up to which there is no need to look closer
 
 
 @dataclass
