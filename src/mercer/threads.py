@@ -150,7 +150,8 @@ def _switch(process: int) -> ThreadPoolExecutor:
 
 @cache
 def _blas() -> list[Any]:
-    """Return the BLAS libraries of this process."""
+    """Return the BLAS libraries of this process: NumPy's, and SciPy's if that is another one."""
+    import scipy.linalg.cython_blas  # noqa: F401, loads it
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)

@@ -33,6 +33,22 @@ def test_nested_parameters_are_found_and_set():
     assert machine.penalty == 0.5
 
 
+def test_a_subclass_has_its_own_parameters():
+    class Cautious(KernelRidge):
+        def __init__(self, kernel="gaussian", penalty=1.0, doubt=0.5):
+            super().__init__(kernel, penalty)
+            self.doubt = doubt
+
+    before = KernelRidge().get_params(deep=False)
+    assert clone(Cautious(doubt=0.1)).get_params(deep=False).keys() == {
+        "kernel",
+        "penalty",
+        "doubt",
+    }
+    KernelRidge._get_param_names().clear()  # a copy
+    assert KernelRidge().get_params(deep=False) == before
+
+
 def test_setting_a_parameter_leaves_the_users_kernel_alone():
     kernel = Gaussian(1.0) + Linear()
     KernelRidge(kernel).set_params(kernel__left__bandwidth=7.0)

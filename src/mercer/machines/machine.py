@@ -77,6 +77,11 @@ def _joined(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
+@functools.cache
+def _parameter_names(kind: Any) -> list[str]:
+    return super(Machine, kind)._get_param_names()
+
+
 class Machine(BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms.
 
@@ -122,6 +127,12 @@ class Machine(BaseEstimator):
             changes = {key.removeprefix("kernel__"): value for key, value in nested.items()}
             params["kernel"] = named(params.get("kernel", self.kernel)).set_params(**changes)
         return super().set_params(**params)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; scikit-learn looks them up anew for each clone."""
+        kind: Any = cls
+        return list(_parameter_names(kind))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the call that makes this machine; what it learned approximately is said so."""
