@@ -38,6 +38,7 @@ from mercer.machines.ridge import Regression
 from mercer.plans.heldout import plan_held_out
 from mercer.selection import GridSearchCV, nested_cv
 from mercer.selection import ridge as shortcuts
+from mercer.selection.arrangement import arrange
 from mercer.selection.splits import splits_of
 from mercer.threads import cores, in_threads
 
@@ -153,7 +154,7 @@ def model() -> tuple[list[Row], str]:
 
 def measured(route: str, K: np.ndarray, y: np.ndarray, splits: Any, values: list[float]) -> float:
     """Return how long a route takes, whatever the plan says."""
-    found = shortcuts.arrange(splits, len(y), None)
+    found = arrange(splits, len(y), None)
     work = shortcuts.Work(KernelRidge(), Regression(y, None), K, splits, found)
 
     def run() -> None:

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from mercer.kernels import Gaussian
 from mercer.plans.heldout import HeldOutPlan
+from mercer.plans.reach import Reach
 from mercer.selection import foresight
 from mercer.selection.splits import Split
 
-ROUTES = ["inverse", "spectrum", "refit spectrum", "steps"]
+ROUTES = ["inverse", "spectrum", "refit spectrum", "steps", "nearby"]
 penalties = st.floats(-10, 6).map(lambda power: 10.0**power)
 
 
@@ -24,9 +25,11 @@ penalties = st.floats(-10, 6).map(lambda power: 10.0**power)
 def forced(route):
     """Take one route, whatever it costs."""
     steps = 1000.0 if route == "steps" else 0.0
-    name = "inverse" if route == "steps" else route
-    plan = HeldOutPlan(name, {name: 1.0}, steps=steps, next=name)
-    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan):
+    reach = Reach(1e6, 0.0) if route == "nearby" else None
+    name = "inverse" if route in ("steps", "nearby") else route
+    plan = HeldOutPlan(name, {name: 1.0}, steps=steps, next=name, reach=reach)
+    alone = patch.object(foresight, "ALONE", 0)
+    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan), alone:
         yield
 
 

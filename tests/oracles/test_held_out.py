@@ -48,9 +48,10 @@ def test_what_is_foretold_is_what_a_refit_says(route, problem, gram, levels):
     check(found, K, Y, splits, levels, weights, intercept)
 
 
+@pytest.mark.parametrize("route", ["inverse", "nearby"])
 @settings(max_examples=120)
-@given(problems(), penalties, st.booleans())
-def test_nested_folds(problem, penalty, every):
+@given(problems(), st.lists(penalties, min_size=1, max_size=3), st.booleans())
+def test_nested_folds(route, problem, levels, every):
     """Inner folds may be any sets of the items that their outer fold learns from."""
     rng, Y, weights, outer, intercept = problem
     K = draw_gram(rng, len(Y), "smooth")
@@ -61,10 +62,10 @@ def test_nested_folds(problem, penalty, every):
         inner += [Split(np.setdiff1d(split.train, part), part, o) for part in parts[: 2 + every]]
     assume(weights is None or all(weights[s.train].any() for s in inner))
     splits = [*outer, *inner]
-    with forced("inverse"):
+    with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell([Job(machine, Regression(Y, weights), K, splits, [penalty])])[0]
-    check(found, K, Y, splits, [penalty], weights, intercept)
+        found = foretell([Job(machine, Regression(Y, weights), K, splits, levels)])[0]
+    check(found, K, Y, splits, levels, weights, intercept)
 
 
 @each_route
@@ -84,9 +85,10 @@ def test_ordinary_problems_are_never_refitted(folds, intercept, weighted, route)
     assert check(found, K, Y, splits, levels, weights, intercept) == 3 * len(splits)
 
 
+@pytest.mark.parametrize("route", ["inverse", "nearby"])
 @pytest.mark.parametrize("targets", [1, 2])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_ordinary_nested_folds_are_never_refitted(intercept, targets):
+def test_ordinary_nested_folds_are_never_refitted(intercept, targets, route):
     rng = np.random.default_rng(6)
     n, levels = 24, [0.01, 1.0]
     K, Y = draw_gram(rng, n, "low rank"), rng.normal(size=(n, targets))
@@ -96,7 +98,7 @@ def test_ordinary_nested_folds_are_never_refitted(intercept, targets):
         for o, s in enumerate(outer)
         for part in partition(rng, s.train, 3)
     ]
-    with forced("inverse"):
+    with forced(route):
         machine = KernelRidge(intercept=intercept)
         found = foretell([Job(machine, Regression(Y, None), K, [*outer, *inner], levels)])[0]
     assert check(found, K, Y, [*outer, *inner], levels, None, intercept) == 2 * 16

@@ -5,7 +5,7 @@ penalties and sets R of items to be left out, of which n_R = n − |R| are learn
 
 | route | work |
 |---|---|
-| inverse | m·(2n³ + Σ |R|³), a factor and its inverse for each penalty |
+| inverse | m·(2n³ + Σ |R|³), a factor and its inverse for each penalty; fewer, see below |
 | spectrum | 11n³ once, then m·Σ (1.5n|R|² + |R|³); for single items m·n² instead |
 | features | p²n + 11p³ once, then m·Σ min(|R|, p)²·max(|R|, p) |
 | refit | m·Σ n_R³, each machine fitted by itself on its part of the Gram matrix |
@@ -13,6 +13,11 @@ penalties and sets R of items to be left out, of which n_R = n − |R| are learn
 
 Before any of them but features, large penalties are tried by steps (`mercer.solvers.krylov`), each
 of which costs n²(2.5c + 50) for c columns: as many as are cheaper than the route itself.
+
+An inverse at one penalty serves its neighbors, as far as that is cheaper (`mercer.plans.reach`),
+by steps that cost 2n²(2.5c + 50) and 15 times the multiplications with the factors of the folds.
+If the values of the penalties are known, the route is taken to cost what they do when the smallest
+eigenvalue is zero, and when the largest 40 % of them have been done by steps before.
 
 In nested folds, for the outer folds o and their inner folds i, the inverse takes for each penalty
 2n³ + Σ_o (|o|²n + Σ_i |i|²(|o| + |i|)). The factors are not counts of operations but measured:
@@ -26,6 +31,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from mercer.plans.reach import Reach
+
 __all__ = ["HeldOutPlan", "plan_held_out"]
 
 Route = Literal["inverse", "spectrum", "features", "refit", "refit spectrum"]
@@ -38,6 +47,10 @@ CALL = 3e5  # what each small step costs besides its arithmetic
 REFIT_CALL = 3e7  # ... and each fit of a machine
 COLUMN, PASS = 2.5, 50.0  # of n², for each column of a step, and for reading the matrix
 WORTHWHILE = 2.0  # steps that a penalty must be worth for them to be tried
+BESIDE = 15.0  # of the multiplications of single columns with the factors of folds
+PREPARED = 4.0  # of the cubes of inner folds, for their inverses
+LARGE = 0.4  # share of the penalties of a grid that is done by steps
+MANY = 200  # penalties beyond which it is not worked out how near they are to each other
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,7 @@ class HeldOutPlan:
     costs: dict[Route, float]
     steps: float = 0.0  # that one penalty is worth; 0 if none are to be tried
     next: Route = "inverse"  # for penalties at which the route loses digits
+    reach: Reach | None = None  # how far to go from an inverse to its neighbors
 
     def explain(self) -> str:
         """Say what was chosen and what the others would have cost."""
@@ -70,7 +84,7 @@ class HeldOutPlan:
 def plan_held_out(
     order: int,
     removals: Sequence[int],
-    penalties: int,
+    penalties: int | Sequence[float],
     features: int | None = None,
     nested: Sequence[tuple[int, Sequence[int]]] = (),
     columns: int = 0,
@@ -83,7 +97,8 @@ def plan_held_out(
         Number of items.
     removals : sequence of int
         Sizes of the sets that are left out.
-    penalties : int
+    penalties : int or sequence of float
+        Their number, or their values.
     features : int, optional
         Number of explicit features, where they are to be used instead of the Gram matrix.
     nested : sequence of (int, sequence of int)
@@ -91,7 +106,9 @@ def plan_held_out(
     columns : int
         Right-hand sides of all splits together, if large penalties may be tried by steps.
     """
-    n, m = float(order), penalties
+    n = float(order)
+    levels = [] if isinstance(penalties, int) else [v for v in penalties if 0 < v < np.inf]
+    m = penalties if isinstance(penalties, int) else len(penalties)
     learned = [n - size for size in removals]
     single = all(size == 1 for size in removals)
     blocks = sum(FACTOR * size**3 + CALL * (not single) for size in removals)
@@ -105,7 +122,17 @@ def plan_held_out(
         blocks = sum(
             o**2 * n + sum(i**2 * (o + FACTOR * i) + CALL for i in inner) for o, inner in nested
         )
-    costs["inverse"] = m * (INVERSE * n**3 + blocks)
+    inverse = INVERSE * n**3 + blocks
+    costs["inverse"] = m * inverse
+    step = n**2 * (COLUMN * columns + PASS) + 10 * CALL
+    reach, each = None, inverse  # what a penalty costs that is not done by steps
+    if columns and not single:
+        reach = _reach(n, nested or [(size, ()) for size in removals], columns, inverse)
+        if 1 < len(levels) <= MANY:
+            tried = inverse >= WORTHWHILE * step
+            few = np.sort(levels)[: len(levels) - int(LARGE * len(levels)) * tried]
+            each *= reach.inverses(few) / len(few)
+            costs["inverse"] = min(costs["inverse"], each * len(few) + inverse * tried)
     if not nested:
         products = n**2 if single else sum(PRODUCT * n * size**2 for size in removals)
         costs["spectrum"] = DECOMPOSITION * n**3 + m * (products + blocks)
@@ -117,8 +144,22 @@ def plan_held_out(
     route = min(costs, key=lambda name: costs[name])
     if route in ("refit", "refit spectrum"):
         return HeldOutPlan(route, costs)
-    step = n**2 * (COLUMN * columns + PASS) + 10 * CALL
-    fixed = DECOMPOSITION * n**3 if route == "spectrum" else 0.0
-    steps = (costs[route] - fixed) / m / step
+    if route == "spectrum":
+        each, reach = (costs[route] - DECOMPOSITION * n**3) / m, None
+    steps = each / step
     tried = columns > 0 and steps >= WORTHWHILE
-    return HeldOutPlan(route, costs, steps if tried else 0.0)
+    return HeldOutPlan(route, costs, steps if tried else 0.0, reach=reach)
+
+
+def _reach(
+    n: float, folds: Sequence[tuple[int, Sequence[int]]], columns: int, inverse: float
+) -> Reach:
+    """Return what an inverse is worth in steps to its neighbors."""
+    splits = sum(1 + len(inner) for _, inner in folds)
+    beside = sum(
+        2 * o**2 * (1 + len(inner)) + sum(2 * o * i + i**2 for i in inner) for o, inner in folds
+    )
+    small = BESIDE * beside * columns / splits
+    step = 2 * n**2 * (COLUMN * columns + PASS) + small + 10 * CALL * len(folds)
+    prepared = PREPARED * sum(i**3 for _, inner in folds for i in inner)
+    return Reach(inverse / step, 1 + prepared / step)

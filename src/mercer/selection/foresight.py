@@ -7,7 +7,7 @@ matrix, the others an inverse each. All of that is independent work, and the cor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,18 @@ import numpy as np
 from mercer.machines.ridge import Regression
 from mercer.memory import affordable
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
-from mercer.selection.ridge import Arrangement, Work, arrange, intercept_of
+from mercer.selection.arrangement import Arrangement, arrange
+from mercer.selection.ridge import Work, intercept_of
 from mercer.selection.splits import Split
-from mercer.solvers.influence import Features, Inverse, Spectrum
+from mercer.solvers.influence import Features, Inverse, Spectrum, System
 from mercer.threads import cores, in_threads, unfold
 
 __all__ = ["Asked", "Foretold", "Job", "foretell"]
 
 ROOMY = 200  # arrays of all columns that steps may take, besides the answers
+KEPT = 5  # matrices of all items that an inverse and the factors of its folds may take
+ALONE = 1500  # items from which on all cores had better share the inverse of one matrix
+NEARBY = 1e7  # condition up to which penalties are reached from one another
 
 
 @dataclass
@@ -112,22 +116,65 @@ class Foresight:
         width = None if is_gram else int(job.source.shape[1])
         self.columns = len(used) * (job.task.target[:1].size + intercept_of(job.machine))
         self.plan = plan_held_out(
-            len(found.items), used, len(job.penalties), width, folds, self.columns
+            len(found.items), used, job.penalties, width, folds, self.columns
         )
+        if not affordable(8.0 * len(found.items) ** 2 * KEPT * cores()):
+            self.plan = replace(self.plan, reach=None)
         self.work = Work(job.machine, job.task, job.source, splits, found)
 
-    def begin(self) -> list[Callable[[], None]]:
+    def begin(self) -> list[Callable[[], Any]]:
         """Do what a few products can do, and return the inverses that are left to compute."""
-        assert self.plan is not None
         self.begun = True
         self._by_steps()
         left = self._left()
-        if not left:
-            return []
-        system = self.work.system(Inverse)
-        return [
-            partial(self.work.at_once, system, self.penalties[k], self.scores[k]) for k in left
-        ]
+        return [partial(self._spread, self.work.inverse(), left)] if left else []
+
+    def _spread(
+        self, system: Inverse, run: list[int], smallest: float | None = None
+    ) -> list[Callable[[], Any]]:
+        runs, rest = self._around(system, run, smallest)
+        return [partial(self._spread, system, *one) for one in runs] + self._each(system, rest)
+
+    def _each(self, system: System, places: Sequence[int]) -> list[Callable[[], Any]]:
+        one = partial(self.work.at_once, system)
+        return [partial(one, self.penalties[k], self.scores[k]) for k in places]
+
+    def _around(
+        self, system: Inverse, run: list[int], smallest: float | None
+    ) -> tuple[list[tuple[list[int], float]], list[int]]:
+        """Compute the inverse at one of several penalties, and go on from there to others.
+
+        Returns runs of penalties with which that may be done again, and those that had better be
+        done each by itself. The smallest eigenvalue is known from the first inverse on.
+        """
+        assert self.plan is not None
+        reach = self.plan.reach
+        near = [k for k in run if self.penalties[k] * NEARBY > system.norm]
+        rest = [k for k in run if k not in near]
+        if reach is None or (len(near) - 1) * reach.worth <= reach.before:
+            return [], run
+        near.sort(key=lambda k: self.penalties[k])
+        values = np.array([self.penalties[k] for k in near])
+        # Of two in the middle the larger one: what is small beside the spectrum is near.
+        place = len(near) // 2 if smallest is None else reach.best(values, smallest)
+        if place is None:
+            return [], run
+        pole = self.work.pole(system, float(values[place]), self.scores[near[place]])
+        if pole is None:
+            return [], [k for k in run if k != near[place]]
+        if smallest is None:
+            smallest = pole.smallest_eigenvalue()
+        trip = reach.around(place, values, smallest)
+        if trip.others:
+            scores = [self.scores[near[j]] for j in trip.others]
+            self.work.from_pole(pole, values[trip.others], scores, trip.longest)
+        known = [place, *trip.others]
+        rest += [near[j] for j in known if _is_empty(self.scores[near[j]])]
+        sides = (
+            [k for j, k in enumerate(near) if j < place and j not in known],
+            [k for j, k in enumerate(near) if j > place and j not in known],
+        )
+        return [(side, smallest) for side in sides if side], rest
 
     def foretold(self) -> Foretold:
         """Return all scores that can be known."""
@@ -144,13 +191,22 @@ class Foresight:
         for kind in dict.fromkeys([kinds[plan.route], kinds.get(plan.next, kinds[plan.route])]):
             left = self._left()
             if left and not (self.begun and kind is Inverse):
-                one = partial(self.work.at_once, self.work.system(kind))
-                jobs = [partial(one, self.penalties[k], self.scores[k]) for k in left]
-                in_threads(lambda job: job(), jobs)
+                self._in_turn(self.work.system(kind), left)
         return Foretold(self.scores, plan)
 
+    def _in_turn(self, system: Any, left: list[int]) -> None:
+        """Do what is left; all cores work on one inverse from which others are reached."""
+        rest = left
+        if isinstance(system, Inverse) and system.order >= ALONE:
+            runs: list[Any] = [(left, None)]
+            rest = []
+            while runs:
+                further, some = self._around(system, *runs.pop())
+                runs, rest = runs + further, rest + some
+        in_threads(lambda job: job(), self._each(system, rest))
+
     def _left(self) -> list[int]:
-        return [k for k, row in enumerate(self.scores) if all(one is None for one in row)]
+        return [k for k, row in enumerate(self.scores) if _is_empty(row)]
 
     def _by_steps(self) -> None:
         assert self.plan is not None
@@ -166,6 +222,10 @@ def _nested(splits: Sequence[Split], sizes: list[int]) -> list[tuple[int, list[i
         if split.within is not None and size:
             inner.setdefault(split.within, []).append(size)
     return [(sizes[o], parts) for o, parts in inner.items()]
+
+
+def _is_empty(row: list[Any]) -> bool:
+    return all(one is None for one in row)
 
 
 def _size(rows: Any) -> int:

@@ -2,30 +2,34 @@
 
 `KernelRidge`, `KernelRidgeClassifier`, `KernelDiscriminant` and `GaussianProcess` are one linear
 system each, and `mercer.solvers.heldout` knows what its solution would have been without some of
-the items. This module arranges the items so that the folds lie side by side, and reads the answers
-as the machine would; `mercer.selection.foresight` takes the route that the plan finds cheapest.
+the items. This module reads the answers as the machine would; `mercer.selection.foresight` takes
+the route that the plan finds cheapest.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from mercer import lapack
 from mercer.errors import SolveError
 from mercer.machines.discriminant import KernelDiscriminant, discriminants
 from mercer.machines.ridge import Regression, Ridge
 from mercer.plans import Plan
+from mercer.selection.arrangement import Arrangement
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import Held, held_out, nested
-from mercer.solvers.influence import Features, Influence, Inverse, Spectrum, System
+from mercer.solvers.influence import Features, Inverse, Spectrum, System
 from mercer.solvers.krylov import solve_shifted
+from mercer.solvers.nearby import Fold, Pole
 
-__all__ = ["Arrangement", "Work", "arrange", "has_shortcut", "intercept_of"]
+__all__ = ["Work", "has_shortcut", "intercept_of"]
 
 # Condition up to which a route keeps about nine digits (tests/oracles/test_held_out.py).
 TRUSTED = {Inverse: 1e8, Spectrum: 1e7, Features: 1e7}
@@ -54,90 +58,6 @@ def has_shortcut(machine: Any) -> bool:
 def intercept_of(machine: Any) -> bool:
     """Tell whether the machine's regression has an intercept."""
     return isinstance(machine, KernelDiscriminant) or bool(machine.intercept)
-
-
-@dataclass
-class Arrangement:
-    """Items in an order in which the sets to be left out lie side by side where they can.
-
-    Attributes
-    ----------
-    items : ndarray
-        The items that count, in their new order.
-    removed : list
-        For each split the places that are left out: a slice, an ascending array, or None if the
-        split cannot be had that way. Inner folds do not repeat those of their outer one.
-    tests : list
-        For each split where among them the test items are.
-    nested : bool
-        Whether inner folds stand for themselves together with their outer ones.
-    """
-
-    items: np.ndarray
-    nested: bool = False
-    removed: list[Any] = field(default_factory=list)
-    tests: list[Any] = field(default_factory=list)
-
-
-def arrange(
-    splits: Sequence[Split], count: int, weights: np.ndarray | None, nest: bool = True
-) -> Arrangement:
-    """Return an order of the items for these splits; with `nest`, one for nested folds.
-
-    Examples
-    --------
-    >>> splits = [Split(np.array([0, 2]), np.array([1, 3])), Split(np.array([1, 3]), np.r_[0, 2])]
-    >>> found = arrange(splits, 4, None)
-    >>> found.items, found.removed
-    (array([1, 3, 0, 2]), [slice(0, 2, None), slice(2, 4, None)])
-    """
-    active = np.ones(count, dtype=bool) if weights is None else weights > 0
-    sets = [_removed(split, active) for split in splits]
-    blocks = [
-        rows
-        for split, rows in zip(splits, sets, strict=True)
-        if rows is not None and (split.within is None or not nest)
-    ]
-    together = np.concatenate(blocks) if blocks else np.empty(0, dtype=np.intp)
-    apart = len(np.unique(together)) == len(together)
-    rest = np.setdiff1d(np.flatnonzero(active), together)
-    items = np.concatenate([together, rest]) if apart else np.flatnonzero(active)
-    place = np.full(count, -1)
-    place[items] = np.arange(len(items))
-    found = Arrangement(items, nested=nest and apart)
-    for k, split in enumerate(splits):
-        mine = sets[k]
-        if found.nested and split.within is not None and mine is not None:
-            outer = sets[split.within]
-            sets[k] = None if outer is None else np.setdiff1d(mine, outer)
-    for split, rows in zip(splits, sets, strict=True):
-        where: Any = None if rows is None else np.sort(place[rows])
-        if rows is not None and len(rows) and where[-1] - where[0] == len(where) - 1:
-            where = slice(int(where[0]), int(where[-1]) + 1)
-        found.removed.append(where)
-        found.tests.append(None if rows is None else _within(where, place[split.test]))
-        if found.tests[-1] is None:
-            found.removed[-1] = None
-    return found
-
-
-def _removed(split: Split, active: np.ndarray) -> np.ndarray | None:
-    """Return the items that a split leaves out, or None where it is not that simple."""
-    learned = np.zeros(len(active), dtype=bool)
-    learned[split.train] = True
-    if learned.sum() != len(split.train) or learned[split.test].any():
-        return None  # items that are repeated, or held out and learned from at once
-    if not active[split.test].all() or not (learned & active).any():
-        return None  # an item without weight is in no system
-    return np.flatnonzero(active & ~learned)
-
-
-def _within(rows: Any, places: np.ndarray) -> np.ndarray | None:
-    if isinstance(rows, slice):
-        return places - rows.start
-    found = np.searchsorted(rows, places)
-    good = (found < len(rows)) & (rows[np.minimum(found, len(rows) - 1)] == places)
-    return found if good.all() else None
 
 
 @dataclass
@@ -173,31 +93,26 @@ class Work:
         matrix = self.source[items] if kind is Features else self.matrix
         return kind(matrix, self.target[items], roots, self.intercept)
 
+    def inverse(self) -> Inverse:
+        """Return the system whose influences are matrices."""
+        system = self.system(Inverse)
+        assert isinstance(system, Inverse)
+        return system
+
     def by_steps(
         self, penalties: Sequence[float], scores: list[list[np.ndarray | None]], worth: float
     ) -> None:
         """Fill in the scores of those penalties for which a few products with M suffice."""
-        n = len(self.found.items)
-        place = np.empty(len(self.target), dtype=np.intp)
-        place[self.found.items] = np.arange(n)
-        s = np.ones(n) if self.roots is None else self.roots[self.found.items]
-        Y = self.target[self.found.items]
-        sides = (Y * s[:, None]).T
-        if self.intercept:
-            sides = np.concatenate([sides, s[None]])
+        sides, s = self.sides, self.scale
         usable = [k for k, rows in enumerate(self.found.removed) if rows is not None]
-        masks = np.zeros((len(usable), n))
-        for mask, k in zip(masks, usable, strict=True):
-            train = self.splits[k].train
-            mask[place[train if self.roots is None else train[self.roots[train] > 0]]] = 1.0
         count = len(sides)
         found = solve_shifted(
-            self.matrix, np.tile(sides, (len(usable), 1)), np.repeat(masks, count, axis=0),
-            penalties, worth,
+            self.matrix, np.tile(sides, (len(usable), 1)),
+            np.repeat(self.masks(usable), count, axis=0), penalties, worth,
         )  # fmt: skip
         # Errors are larger than residuals: by the root of the condition, and by how far the
         # weights are apart.
-        norm = np.abs(self.matrix).sum(axis=1).max() * (s.max() / s.min()) ** 2
+        norm = lapack.norm(self.matrix) * (s.max() / s.min()) ** 2
         near = np.asarray(penalties) * STEPPED > norm
         for p in np.flatnonzero(found.solved & near).tolist():
             for j, k in enumerate(usable):
@@ -207,31 +122,99 @@ class Work:
                 if self.intercept:
                     offset = s @ alpha[:, :-1] / float(s @ alpha[:, -1])
                     alpha, product = (A[:, :-1] - A[:, -1:] * offset for A in (alpha, product))
-                test = place[self.splits[k].test]
-                F = product[test] / s[test][:, None] + offset
-                sums = Y.T @ (s[:, None] * alpha)
-                scores[p][k] = self._scores(k, F, sums, penalties[p])
+                scores[p][k] = self._told(k, alpha, product, offset, penalties[p])
+
+    def from_pole(
+        self, pole: Pole, penalties: np.ndarray, scores: list[list[np.ndarray | None]], steps: int
+    ) -> None:
+        """Fill in the scores of penalties near one at which the inverse is known."""
+        found = pole.solve(penalties, steps)
+        for j, p in enumerate(found.solved.tolist()):
+            for i, k in enumerate(pole.splits):
+                parts = found.solutions[j, i].T, found.products[j, i].T, found.offsets[j, i]
+                scores[p][k] = self._told(k, *parts, penalties[p])
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """The diagonal of S."""
+        n = len(self.found.items)
+        return np.ones(n) if self.roots is None else self.roots[self.found.items]
+
+    @cached_property
+    def sides(self) -> np.ndarray:
+        """Sy, a row for each target, and S1 if there is an intercept."""
+        sides = (self.target[self.found.items] * self.scale[:, None]).T
+        return np.concatenate([sides, self.scale[None]]) if self.intercept else sides
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """Where each of the user's items is now."""
+        place = np.empty(len(self.target), dtype=np.intp)
+        place[self.found.items] = np.arange(len(self.found.items))
+        return place
+
+    def masks(self, splits: Sequence[int]) -> np.ndarray:
+        """Return 1 where an item is learned from in a split, otherwise 0."""
+        masks = np.zeros((len(splits), len(self.found.items)))
+        for mask, k in zip(masks, splits, strict=True):
+            train = self.splits[k].train
+            mask[self.place[train if self.roots is None else train[self.roots[train] > 0]]] = 1.0
+        return masks
+
+    def _told(
+        self, k: int, alpha: np.ndarray, product: np.ndarray, offset: Any, penalty: float
+    ) -> Any:
+        """Return the machine's scores of a split's test items from a solution α, and Mα."""
+        test = self.place[self.splits[k].test]
+        F = product[test] / self.scale[test][:, None] + offset
+        sums = self.target[self.found.items].T @ (self.scale[:, None] * alpha)
+        return self._scores(k, F, sums, penalty)
 
     def at_once(self, system: System, penalty: float, scores: list[np.ndarray | None]) -> None:
         """Fill in the scores of all splits for one penalty."""
-        influence = system.at(penalty) if penalty > 0 else None
-        if influence is None or not influence.condition <= TRUSTED[type(system)]:
-            return
-        unit = penalty if isinstance(system, Features) else 1.0
-        for split, held, sums in self._held(influence, unit):
-            if held.trusted and np.isfinite(held.residuals).all():
-                scores[split] = self._read(split, held.residuals, sums, penalty)
+        influence = self._trusted(system, penalty)
+        if influence is not None:
+            unit = penalty if isinstance(system, Features) else 1.0
+            for split, held, sums in self._held(influence, unit):
+                self._put(split, held, sums, penalty, scores)
 
-    def _held(self, influence: Influence, unit: float) -> list[tuple[int, Held, Any]]:
-        """Return, for each split that has one, its residuals, and YᵀA for discriminants."""
-        removed, wanted = self.found.removed, []
+    def pole(
+        self, system: Inverse, penalty: float, scores: list[np.ndarray | None]
+    ) -> Pole | None:
+        """Do the same, and return what its neighbors need, if it can be had for all splits."""
+        influence = self._trusted(system, penalty)
+        if influence is None:
+            return None
+        found = list(self._held(influence, 1.0))
+        for split, held, sums in found:
+            self._put(split, held, sums, penalty, scores)
+        splits = [split for split, _, _ in found]
+        if any(scores[split] is None or held.factor is None for split, held, _ in found):
+            return None
+        removed, families = self.found.removed, defaultdict(list)
+        for place, (k, held, _) in enumerate(found):
+            owner = self.splits[k].within if self.found.nested else None
+            families[k if owner is None else owner].append(Fold(removed[k], held, place))
+        left_out = list(families.values())
+        return Pole(system, influence, penalty, left_out, self.masks(splits), splits)
+
+    def _trusted(self, system: System, penalty: float) -> Any:
+        """Return the influence at a penalty, or None if too many digits are lost."""
+        influence = system.at(penalty) if penalty > 0 else None
+        known = influence is not None and influence.condition <= TRUSTED[type(system)]
+        return influence if known else None
+
+    def _put(self, split: int, held: Held, sums: Any, penalty: float, scores: list[Any]) -> None:
+        if held.trusted and np.isfinite(held.residuals).all():
+            scores[split] = self._read(split, held.residuals, sums, penalty)
+
+    def _held(self, influence: Any, unit: float) -> Iterator[tuple[int, Held, Any]]:
+        """Yield, for each split that has one, its residuals, and YᵀA for discriminants."""
+        removed = self.found.removed
         sums: Any = None
         if isinstance(self.machine, KernelDiscriminant):
             items = self.found.items
-            alpha = influence.alpha if self.roots is None else (
-                influence.alpha * self.roots[items][:, None]
-            )  # fmt: skip
-            sums = self.target[items].T @ alpha / unit
+            sums = self.target[items].T @ (influence.alpha * self.scale[:, None]) / unit
         inner: dict[int, list[int]] = {}
         for k, split in enumerate(self.splits):
             if removed[k] is not None and split.within is not None and self.found.nested:
@@ -239,13 +222,11 @@ class Work:
         for o, parts in inner.items():
             if not isinstance(removed[o], slice):
                 continue
-            whole, helds = nested(influence, removed[o], [removed[k] for k in parts])  # type: ignore[arg-type]
+            whole, helds = nested(influence, removed[o], [removed[k] for k in parts])
             without = _without(sums, whole, unit)
-            wanted.append((o, whole, without))
-            wanted += [
-                (k, held, _without(without, held, unit))
-                for k, held in zip(parts, helds, strict=True)
-            ]
+            yield o, whole, without
+            for k, held in zip(parts, helds, strict=True):
+                yield k, held, _without(without, held, unit)
         plain = [
             k
             for k, split in enumerate(self.splits)
@@ -254,10 +235,8 @@ class Work:
             and (split.within is None or not self.found.nested)
         ]
         helds = held_out(influence, [removed[k] for k in plain])
-        wanted += [
-            (k, held, _without(sums, held, unit)) for k, held in zip(plain, helds, strict=True)
-        ]
-        return wanted
+        for k, held in zip(plain, helds, strict=True):
+            yield k, held, _without(sums, held, unit)
 
     def each_by_itself(
         self, penalties: Sequence[float], scores: list[list[np.ndarray | None]]

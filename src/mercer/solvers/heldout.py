@@ -37,11 +37,17 @@ class Held:
         Their α in the solution that has seen them.
     trusted : bool
         Whether C_RR was positive definite by more than rounding.
+    factor : ndarray or None
+        L of C_RR = LLᵀ, without the outer fold if there is one.
+    across : ndarray or None
+        C_io L⁻ᵀ, with the outer fold's factor.
     """
 
     residuals: np.ndarray
     alpha: np.ndarray
     trusted: bool = True
+    factor: np.ndarray | None = None
+    across: np.ndarray | None = None
 
 
 def held_out(influence: Influence, removals: Sequence[Any]) -> list[Held]:
@@ -81,7 +87,7 @@ def _held(influence: Influence, rows: Any) -> Held:
     C, least = _part(influence, rows)
     if not _holds(C, least):
         return Held(np.full_like(alpha, np.nan), alpha, trusted=False)
-    return Held(lapack.solve(C, alpha), alpha)
+    return Held(lapack.solve(C, alpha), alpha, factor=C)
 
 
 def _held_thin(influence: Thin, rows: Any, alpha: np.ndarray) -> Held:
@@ -133,7 +139,7 @@ def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple
     border = influence.border
     if border is not None:
         B -= np.outer(np.delete(border, outer), border[outer])
-    whole = Held(lapack.solve(L, alpha), alpha)
+    whole = Held(lapack.solve(L, alpha), alpha, factor=L)
     lapack.solve_rows(L, B)
     half = lapack.solve_rows(L, alpha.T.copy(order="C")).T  # alpha itself is still needed
     found = []
@@ -143,7 +149,7 @@ def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple
         a = influence.alpha[rows] - W @ half
         good = _holds(C, least)
         residuals = lapack.solve(C, a) if good else np.full_like(a, np.nan)
-        found.append(Held(residuals, a, good))
+        found.append(Held(residuals, a, good, C, W))
     return whole, found
 
 

@@ -12,7 +12,7 @@ whoever asks says what such a factor costs, and gets those answers that are chea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from mercer.gram.room import ROOM
 from mercer.kernels.tiles import spans
 from mercer.threads import cores, in_threads, one_blas_thread
 
-__all__ = ["Shifted", "solve_shifted"]
+__all__ = ["Shifted", "Space", "lengths_of", "product", "solve_shifted"]
 
 TOLERANCE = 1e-12  # relative residual at which the recurrence stops
 ACCEPTED = 1e-11  # ... and up to which the answer, multiplied out, is trusted
@@ -29,6 +29,9 @@ FIRST = 10  # steps, besides what one penalty is worth, before the pace is looke
 LONGEST = 1000
 CAPACITY = 64  # steps for which there is room at once
 SHARED = 256  # columns of a product that are worth a thread
+TINY = float(np.finfo(float).tiny)
+LOST = 1e20  # what lengths only are when their recurrence diverges, after the last dimension
+ROUNDING = 100 * float(np.finfo(float).eps)
 PACE = 8  # steps over which the pace of convergence is measured
 
 
@@ -82,8 +85,13 @@ def solve_shifted(
     """
     shifts = np.asarray(penalties, dtype=float)
     R = sides * masks
-    lengths = np.sqrt(np.einsum("ij,ij->i", R, R))
-    space = Space(M, R / np.where(lengths > 0, lengths, 1.0)[:, None], masks, shifts)
+    lengths = lengths_of(R)
+
+    def multiply(rows: np.ndarray, found: np.ndarray) -> None:
+        product(rows, M, found)
+        found *= masks
+
+    space = Space(multiply, R / np.where(lengths > 0, lengths, 1.0)[:, None], shifts)
     grace = FIRST + min(worth, LONGEST)
     with one_blas_thread:
         while space.step() and not space.done.all():
@@ -92,9 +100,9 @@ def solve_shifted(
         solved = np.flatnonzero(space.done)
         X = space.solutions(solved, lengths)
         flat = X.reshape(-1, len(M))
-        P = _product(flat, M, np.empty_like(flat)).reshape(X.shape)
+        P = product(flat, M, np.empty_like(flat)).reshape(X.shape)
     rest = R - masks * P - shifts[solved, None, None] * X
-    off = np.sqrt(np.einsum("pcn,pcn->pc", rest, rest)) / np.where(lengths > 0, lengths, 1.0)
+    off = lengths_of(rest) / np.where(lengths > 0, lengths, 1.0)
     good = (off <= ACCEPTED).all(axis=1)
     done = np.zeros(len(shifts), dtype=bool)
     done[solved[good]] = True
@@ -104,7 +112,12 @@ def solve_shifted(
     return Shifted(done, solutions, products, len(space.errors))
 
 
-def _product(rows: np.ndarray, M: np.ndarray, found: np.ndarray) -> np.ndarray:
+def lengths_of(rows: np.ndarray) -> np.ndarray:
+    """Return the Euclidean lengths of rows."""
+    return np.sqrt(np.einsum("...i,...i->...", rows, rows))
+
+
+def product(rows: np.ndarray, M: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Return rows @ M in `found`, a part of the columns on each core.
 
     BLAS could do that too, but its threads go on waiting for work for a while afterwards, and take
@@ -119,15 +132,40 @@ def _product(rows: np.ndarray, M: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 
 class Space:
-    """The Krylov space of several columns, and how far each penalty is solved in it."""
+    """The Krylov spaces of several vectors, and how far each system is solved in them.
+
+    Parameters
+    ----------
+    multiply : function of (rows, found)
+        Writes the products of a symmetric operator with the rows into `found`.
+    first : ndarray of shape (columns, n)
+        Right-hand sides, of length one or zero.
+    shifts : ndarray
+        What is added to the diagonal. The sum must be positive definite where it is positive,
+        and negative definite where it is negative.
+    tolerance : float
+        Relative residual at which a system is solved.
+    before : ndarray of shape (columns, n), optional
+        If the operator is an inverse B⁻¹, B times the right-hand sides. Then residuals are those
+        of Bx: from B⁻¹q follows q, so that the recurrence for q gives one for Bq.
+    """
 
     def __init__(
-        self, M: np.ndarray, first: np.ndarray, masks: np.ndarray, shifts: np.ndarray
+        self,
+        multiply: Callable[[np.ndarray, np.ndarray], None],
+        first: np.ndarray,
+        shifts: np.ndarray,
+        tolerance: float = TOLERANCE,
+        before: np.ndarray | None = None,
     ) -> None:
-        self.M, self.masks, self.shifts = M, masks, shifts
+        self.multiply, self.shifts, self.tolerance = multiply, shifts, tolerance
+        self.signs = np.where(shifts < 0, -1.0, 1.0)
+        self.images = None if before is None else [np.zeros_like(before), before]
+        self.unit = 1.0 if before is None else 1 / np.maximum(lengths_of(before), TINY)
         self.basis = ROOM.take((CAPACITY, *first.shape), np.float64)
         self.basis[0] = first
         self.work = np.empty_like(first)
+        self.size = np.zeros(len(first))  # of T
         self.beside: list[np.ndarray] = []
         self.pivots: list[np.ndarray] = []  # of LDLᵀ of T + λI, for each column and λ
         self.tail = np.ones((len(first), len(shifts)))  # last entry of the solution
@@ -139,19 +177,19 @@ class Space:
         now, before = self.errors[-1], self.errors[-1 - min(PACE, len(self.errors) - 1)]
         next_one = int(np.argmin(np.where(self.done, np.inf, now)))
         pace = np.log(before[next_one] / now[next_one]) / PACE
-        return float(np.log(now[next_one] / TOLERANCE) / pace) if pace > 0 else np.inf
+        return float(np.log(now[next_one] / self.tolerance) / pace) if pace > 0 else np.inf
 
     def step(self) -> bool:
         """Go one step on; return whether there is a next one."""
         k = len(self.pivots)
         q = self.basis[k]
-        w = _product(q, self.M, self.work)
-        w *= self.masks
+        w = self.work
+        self.multiply(q, w)
         if self.beside:
             w -= self.beside[-1][:, None] * self.basis[k - 1]
         a = np.einsum("ij,ij->i", q, w)
         w -= a[:, None] * q
-        b = np.sqrt(np.einsum("ij,ij->i", w, w))
+        b = lengths_of(w)
         pivot = a[:, None] + self.shifts
         if self.beside:
             before = self.beside[-1][:, None]
@@ -161,18 +199,38 @@ class Space:
         else:
             self.tail = self.tail / pivot
         self.pivots.append(pivot)
-        self.errors.append((np.abs(self.tail) * b[:, None]).max(axis=0))
-        self.done |= self.errors[-1] <= TOLERANCE
-        if not (pivot > 0).all() or not b.any():
-            return False  # not positive definite, or nothing is left to find
+        left = b if self.images is None else self._image(q, a)
+        left = left * self.unit
+        errors = np.abs(self.tail) * left[:, None]
+        self.errors.append(errors.max(axis=0))
+        self.done |= self.errors[-1] <= self.tolerance
+        self.size = np.maximum(self.size, np.abs(a) + b)
+        # A column that is solved, or has no more dimensions, stays as it is.
+        b[(errors <= self.tolerance).all(axis=1) | (b <= ROUNDING * self.size)] = 0.0
+        definite = (self.signs * pivot > 0).all()
+        if not definite or not b.any() or not (left <= LOST * self.size).all():
+            return False  # or nothing is left to find, or its length is lost
         self.beside.append(b)
         if k + 1 == len(self.basis):
             self.basis = np.concatenate([self.basis, np.empty_like(self.basis)])
-        np.divide(w, np.where(b > 0, b, 1.0)[:, None], out=self.basis[k + 1])
+        unit = np.divide(1.0, b, out=np.zeros_like(b), where=b > 0)[:, None]
+        np.multiply(w, unit, out=self.basis[k + 1])
+        if self.images is not None:
+            self.images[-1] *= unit
         return True
 
+    def _image(self, q: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Go on to the next Bq, not yet divided by b, and return its lengths."""
+        assert self.images is not None
+        older, old = self.images
+        older *= -(self.beside[-1] if self.beside else a)[:, None]
+        older += q
+        older -= a[:, None] * old
+        self.images = [old, older]
+        return lengths_of(older)
+
     def solutions(self, which: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return x for some penalties, of shape (penalties, columns, n); no step may follow."""
+        """Return x for some shifts, of shape (shifts, columns, n); no step may follow."""
         m = len(self.pivots)
         d = np.stack(self.pivots)[:, :, which]
         t = np.empty_like(d)
