@@ -149,7 +149,8 @@ class Foresight:
         """
         assert self.plan is not None
         reach = self.plan.reach
-        near = [k for k in run if self.penalties[k] * NEARBY > system.norm]
+        least = system.norm * system.spread / NEARBY
+        near = [k for k in run if self.penalties[k] > least]
         rest = [k for k in run if k not in near]
         if reach is None or (len(near) - 1) * reach.worth <= reach.before:
             return [], run

@@ -124,6 +124,7 @@ class Inverse:
         self.intercept = intercept
         self.sides = _right_sides(target, self.s, intercept)
         self.norm = lapack.norm(matrix)
+        self.spread = _spread(self.s)
 
     def at(self, penalty: float) -> Whole | None:
         M = self.matrix.copy()

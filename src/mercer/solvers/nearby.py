@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,11 @@ class Pole:
         self.system, self.influence, self.penalty = system, influence, penalty
         self.left_out, self.masks, self.splits = left_out, masks, splits
 
+    @cached_property
+    def removals(self) -> list[Removal]:
+        """What is subtracted for the splits; only those who go on from here need it."""
+        return [Removal(whole, inner) for whole, *inner in self.left_out]
+
     def smallest_eigenvalue(self) -> float:
         """Return about the smallest eigenvalue of M, from above."""
         C = self.influence.C
@@ -178,7 +184,6 @@ class Pole:
 
     def solve(self, penalties: np.ndarray, steps: int) -> Nearby:
         """Solve for other penalties, as far as that many steps go."""
-        self.removals = [Removal(whole, inner) for whole, *inner in self.left_out]
         system, masks = self.system, self.masks[:, None]
         sides = masks * system.sides.T[None, : self.influence.alpha.shape[1]]
         if system.intercept:  # what it takes up has no part in the rest
@@ -191,7 +196,8 @@ class Pole:
         unit = np.where(lengths > 0, lengths, 1.0)[:, None]
         apart = penalties - self.penalty
         apart[apart == 0] = EPS * self.penalty
-        space = Space(self.multiply, first / unit, 1 / apart, TOLERANCE, flat / unit)
+        tolerance = TOLERANCE / system.spread  # residuals, without the weights
+        space = Space(self.multiply, first / unit, 1 / apart, tolerance, flat / unit)
         for _ in range(steps):
             if not space.step() or space.done.all():
                 break
@@ -216,6 +222,5 @@ class Pole:
             rest -= offsets[..., None] * s
         size = lengths_of(sides)
         off = (lengths_of(rest) / np.where(size > 0, size, 1.0)).max(axis=(1, 2))
-        spread = float(system.s.max() / system.s.min())  # of residuals, without the weights
-        good = spread * off <= ACCEPTED
+        good = system.spread * off <= ACCEPTED
         return Nearby(solved[good], X[good], P[good], offsets[good])
