@@ -10,6 +10,7 @@ Ours is the best of three runs. The peer runs once: it takes minutes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,11 @@ from mercer.bench.selection import folds as ridge_folds
 from mercer.bench.table import Row, at_most, columns, render
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
-from mercer.plans.heldout import plan_held_out
+from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.selection import GridSearchCV, nested_cv
-from mercer.selection import ridge as shortcuts
-from mercer.selection.arrangement import arrange
+from mercer.selection.foresight import Foresight, Job
 from mercer.selection.splits import splits_of
-from mercer.threads import cores, in_threads
+from mercer.threads import cores
 
 
 def report() -> str:
@@ -135,9 +135,10 @@ def model() -> tuple[list[Row], str]:
         X, y = data(n)
         K = Gaussian(6.0)(X)
         splits = splits_of(KFold(k), X, y, False)
-        plan = plan_held_out(n, [len(split.test) for split in splits], count)
+        sizes = [len(split.test) for split in splits]
+        plan = plan_held_out(n, sizes, penalties(count), columns=k)
         found = {
-            route: measured(route, K, y, splits, penalties(count))
+            route: measured(replace(plan, route=route), K, y, splits, penalties(count))
             for route, cost in plan.costs.items()
             if cost <= 40 * plan.costs[plan.route]
         }
@@ -152,26 +153,22 @@ def model() -> tuple[list[Row], str]:
     return [row], f"{title}\n\n{columns(lines, words=(0, 1))}"
 
 
-def measured(route: str, K: np.ndarray, y: np.ndarray, splits: Any, values: list[float]) -> float:
-    """Return how long a route takes, whatever the plan says."""
-    found = arrange(splits, len(y), None)
-    work = shortcuts.Work(KernelRidge(), Regression(y, None), K, splits, found)
+def measured(
+    plan: HeldOutPlan, K: np.ndarray, y: np.ndarray, splits: Any, values: list[float]
+) -> float:
+    """Return how long a plan takes."""
 
     def run() -> None:
-        scores: list[list[Any]] = [[None] * len(splits) for _ in values]
-        if route == "refit":
-            for split in splits:
-                part = K[np.ix_(split.train, split.train)]
-                for value in values:
-                    machine = KernelRidge("precomputed", value).fit(part, y[split.train])
-                    machine.predict(K[np.ix_(split.test, split.train)])
-        elif route == "refit spectrum":
-            work.each_by_itself(values, scores)
-        else:
-            kinds = {"inverse": shortcuts.Inverse, "spectrum": shortcuts.Spectrum}
-            system = work.system(kinds[route])
-            jobs = range(len(values))
-            in_threads(lambda k: work.at_once(system, values[k], scores[k]), jobs)
+        if plan.route != "refit":
+            sight = Foresight(Job(KernelRidge(), Regression(y, None), K, splits, values), {})
+            sight.plan = plan
+            sight.foretold()
+            return
+        for split in splits:
+            part = K[np.ix_(split.train, split.train)]
+            for value in values:
+                machine = KernelRidge("precomputed", value).fit(part, y[split.train])
+                machine.predict(K[np.ix_(split.test, split.train)])
 
     return timed(run, 3)[0]
 

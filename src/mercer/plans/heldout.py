@@ -145,7 +145,7 @@ def plan_held_out(
     if route in ("refit", "refit spectrum"):
         return HeldOutPlan(route, costs)
     if route == "spectrum":
-        each, reach = (costs[route] - DECOMPOSITION * n**3) / m, None
+        each = (costs[route] - DECOMPOSITION * n**3) / m
     steps = each / step
     tried = columns > 0 and steps >= WORTHWHILE
     return HeldOutPlan(route, costs, steps if tried else 0.0, reach=reach)

@@ -1,4 +1,4 @@
-"""Foresight: how many inverses a grid takes, and that whatever is done, the scores are the same."""
+"""Foresight: how many inverses a grid takes, and scores that are the same on every way."""
 
 from unittest.mock import patch
 

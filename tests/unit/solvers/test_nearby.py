@@ -159,7 +159,7 @@ def space_of_an_inverse(apart, n=40):
     A, R = np.linalg.inv(B), rng.normal(size=(3, n))
     first = R @ A
     lengths = lengths_of(first)
-    multiply = lambda rows, found: np.matmul(rows, A, out=found)  # noqa: E731
+    multiply = lambda rows, found: np.matmul(rows, A, out=found)
     unit = lengths[:, None]
     return B, R, lengths, Space(multiply, first / unit, 1 / apart, 1e-11, R / unit)
 
