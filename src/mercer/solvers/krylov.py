@@ -25,7 +25,8 @@ __all__ = ["Shifted", "Space", "lengths_of", "product", "solve_shifted"]
 
 TOLERANCE = 1e-12  # relative residual at which the recurrence stops
 ACCEPTED = 1e-11  # ... and up to which the answer, multiplied out, is trusted
-FIRST = 10  # steps, besides what one penalty is worth, before the pace is looked at
+FIRST = 10  # steps before the pace is looked at, and what one penalty is worth besides ...
+MANY = 10  # ... if there are so many, otherwise less
 LONGEST = 1000
 CAPACITY = 64  # steps for which there is room at once
 SHARED = 256  # columns of a product that are worth a thread
@@ -92,7 +93,10 @@ def solve_shifted(
         found *= masks
 
     space = Space(multiply, R / np.where(lengths > 0, lengths, 1.0)[:, None], shifts)
-    grace = FIRST + min(worth, LONGEST)
+    # What is tried in vain is to be a small part of what all penalties are worth.
+    grace = min(
+        FIRST + min(worth, LONGEST) * min(len(shifts) / MANY, 1.0), worth * len(shifts) / 2
+    )
     with one_blas_thread:
         while space.step() and not space.done.all():
             if len(space.errors) >= grace and not space.steps_left() <= worth:
@@ -174,9 +178,10 @@ class Space:
 
     def steps_left(self) -> float:
         """Return how many steps the next penalty will take, at the pace of the last ones."""
-        now, before = self.errors[-1], self.errors[-1 - min(PACE, len(self.errors) - 1)]
+        count = min(PACE, len(self.errors) - 1)
+        now, before = self.errors[-1], self.errors[-1 - count]
         next_one = int(np.argmin(np.where(self.done, np.inf, now)))
-        pace = np.log(before[next_one] / now[next_one]) / PACE
+        pace = np.log(before[next_one] / now[next_one]) / max(count, 1)
         return float(np.log(now[next_one] / self.tolerance) / pace) if pace > 0 else np.inf
 
     def step(self) -> bool:
