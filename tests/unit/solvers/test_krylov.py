@@ -1,4 +1,4 @@
-"""One Krylov space for several penalties: right answers, and little time for those out of reach."""
+"""One Krylov space for several penalties: right answers, and little time tried in vain."""
 
 import numpy as np
 import pytest
