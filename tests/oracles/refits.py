@@ -28,8 +28,7 @@ def forced(route):
     reach = Reach(1e6, 0.0) if route == "nearby" else None
     name = "inverse" if route in ("steps", "nearby") else route
     plan = HeldOutPlan(name, {name: 1.0}, steps=steps, next=name, reach=reach)
-    alone = patch.object(foresight, "ALONE", 0)
-    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan), alone:
+    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan):
         yield
 
 

@@ -63,7 +63,7 @@ def test_thresholds_are_not_too_wide_and_not_idle(kind):
         if influence is None:
             continue
         for part in partition(rng, items, 4):
-            held = held_out(influence, [part])[0]
+            (held,) = held_out(influence, [part])
             expected = refit(K, Y, without(part, items), penalty)
             trusted = held.trusted and influence.condition <= TRUSTED[kind]
             refused += not held.trusted
@@ -95,7 +95,7 @@ def test_an_item_with_all_the_leverage_is_not_trusted():
     influence = Features(F, np.ones((4, 1))).at(1e-3)
     alone, others = held_out(influence, [np.array([0]), np.array([1])])
     assert 1 - 1e10 / (1e10 + 1e-3) < LOST and not alone.trusted and others.trusted
-    assert not held_out(influence, [np.array([0, 1])])[0].trusted
+    assert not next(held_out(influence, [np.array([0, 1])])).trusted
 
 
 def test_nothing_is_lost_on_features_that_are_all_zero():

@@ -1,6 +1,8 @@
 """BLAS has as many threads after mercer's work as before, whoever asked for it."""
 
 import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,6 +43,20 @@ def test_there_is_one_thread_inside_and_all_are_back_afterwards(blas):
             assert set(blas()) == {1}
         assert set(blas()) == {1}
     assert blas() == several
+
+
+def test_scipys_own_blas_is_among_them():
+    """It may be loaded later than NumPy's, and must not have been missed then."""
+    code = """
+from mercer.threads import one_blas_thread
+with one_blas_thread:
+    import scipy.linalg
+    from threadpoolctl import threadpool_info
+    print({one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"})
+"""
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert run.stdout.decode().strip() in ("{1}", "set()"), run.stderr.decode()
 
 
 def test_they_come_back_when_another_thread_is_the_last_one_out(blas):

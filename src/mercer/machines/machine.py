@@ -77,11 +77,6 @@ def _joined(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
-@functools.cache
-def _parameter_names(kind: Any) -> list[str]:
-    return super(Machine, kind)._get_param_names()
-
-
 class Machine(BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms.
 
@@ -131,8 +126,9 @@ class Machine(BaseEstimator):
     @classmethod
     def _get_param_names(cls) -> list[str]:
         """Return the names of the parameters; scikit-learn looks them up anew for each clone."""
-        kind: Any = cls
-        return list(_parameter_names(kind))
+        if "_parameter_names" not in cls.__dict__:
+            cls._parameter_names = super()._get_param_names()
+        return list(cls._parameter_names)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the call that makes this machine; what it learned approximately is said so."""

@@ -17,7 +17,8 @@ of which costs n²(2.5c + 50) for c columns: as many as are cheaper than the rou
 An inverse at one penalty serves its neighbors, as far as that is cheaper (`mercer.plans.reach`),
 by steps that cost 2n²(2.5c + 50) and 15 times the multiplications with the factors of the folds.
 If the values of the penalties are known, the route is taken to cost what they do when the smallest
-eigenvalue is zero, and when the largest 40 % of them have been done by steps before.
+eigenvalue is zero, and the largest 40 % of them have been done by steps before, in the time of one
+inverse.
 
 In nested folds, for the outer folds o and their inner folds i, the inverse takes for each penalty
 2n³ + Σ_o (|o|²n + Σ_i |i|²(|o| + |i|)). The factors are not counts of operations but measured:
@@ -35,7 +36,7 @@ import numpy as np
 
 from mercer.plans.reach import Reach
 
-__all__ = ["HeldOutPlan", "plan_held_out"]
+__all__ = ["HeldOutPlan", "numbers_kept", "plan_held_out"]
 
 Route = Literal["inverse", "spectrum", "features", "refit", "refit spectrum"]
 
@@ -50,6 +51,7 @@ WORTHWHILE = 2.0  # steps that a penalty must be worth for them to be tried
 BESIDE = 15.0  # of the multiplications of single columns with the factors of folds
 PREPARED = 4.0  # of the cubes of inner folds, for their inverses
 LARGE = 0.4  # share of the penalties of a grid that is done by steps
+ROOMY = 100  # arrays of all columns that steps take, besides the answers
 MANY = 200  # penalties beyond which it is not worked out how near they are to each other
 
 
@@ -88,6 +90,7 @@ def plan_held_out(
     features: int | None = None,
     nested: Sequence[tuple[int, Sequence[int]]] = (),
     columns: int = 0,
+    intercept: bool = False,
 ) -> HeldOutPlan:
     """Return the cheapest route.
 
@@ -104,10 +107,10 @@ def plan_held_out(
     nested : sequence of (int, sequence of int)
         Sizes of outer folds and their inner folds, if that is what is left out.
     columns : int
-        Right-hand sides of all splits together, if large penalties may be tried by steps.
+        Targets of all splits together, if penalties may be solved by steps.
+    intercept : bool
     """
     n = float(order)
-    levels = [] if isinstance(penalties, int) else [v for v in penalties if 0 < v < np.inf]
     m = penalties if isinstance(penalties, int) else len(penalties)
     learned = [n - size for size in removals]
     single = all(size == 1 for size in removals)
@@ -123,16 +126,17 @@ def plan_held_out(
             o**2 * n + sum(i**2 * (o + FACTOR * i) + CALL for i in inner) for o, inner in nested
         )
     inverse = INVERSE * n**3 + blocks
+    step = n**2 * (COLUMN * (columns + len(removals) * intercept) + PASS) + 10 * CALL
+    each = inverse  # what a penalty costs that is not done by steps
     costs["inverse"] = m * inverse
-    step = n**2 * (COLUMN * columns + PASS) + 10 * CALL
-    reach, each = None, inverse  # what a penalty costs that is not done by steps
+    reach = None
     if columns and not single:
         reach = _reach(n, nested or [(size, ()) for size in removals], columns, inverse)
-        if 1 < len(levels) <= MANY:
-            tried = inverse >= WORTHWHILE * step
-            few = np.sort(levels)[: len(levels) - int(LARGE * len(levels)) * tried]
-            each *= reach.inverses(few) / len(few)
-            costs["inverse"] = min(costs["inverse"], each * len(few) + inverse * tried)
+        if not isinstance(penalties, int):
+            left = _not_stepped(penalties, stepped := inverse >= WORTHWHILE * step)
+            if 1 < len(left) <= MANY:
+                each *= reach.inverses(left) / len(left)
+                costs["inverse"] = min(costs["inverse"], each * len(left) + inverse * stepped)
     if not nested:
         products = n**2 if single else sum(PRODUCT * n * size**2 for size in removals)
         costs["spectrum"] = DECOMPOSITION * n**3 + m * (products + blocks)
@@ -146,9 +150,14 @@ def plan_held_out(
         return HeldOutPlan(route, costs)
     if route == "spectrum":
         each = (costs[route] - DECOMPOSITION * n**3) / m
-    steps = each / step
-    tried = columns > 0 and steps >= WORTHWHILE
-    return HeldOutPlan(route, costs, steps if tried else 0.0, reach=reach)
+    tried = columns > 0 and each >= WORTHWHILE * step
+    return HeldOutPlan(route, costs, each / step if tried else 0.0, reach=reach)
+
+
+def _not_stepped(penalties: Sequence[float], stepped: bool) -> np.ndarray:
+    """Return, in order, the penalties that are left when steps have done the large ones."""
+    levels = np.sort([value for value in penalties if 0 < value < np.inf])
+    return levels[: len(levels) - int(LARGE * len(levels)) * stepped]
 
 
 def _reach(
@@ -161,5 +170,22 @@ def _reach(
     )
     small = BESIDE * beside * columns / splits
     step = 2 * n**2 * (COLUMN * columns + PASS) + small + 10 * CALL * len(folds)
-    prepared = PREPARED * sum(i**3 for _, inner in folds for i in inner)
+    prepared = sum(o**3 + PREPARED * sum(i**3 for i in inner) for o, inner in folds)
     return Reach(inverse / step, 1 + prepared / step)
+
+
+def numbers_kept(
+    order: int, folds: Sequence[tuple[int, Sequence[int]]], columns: int, penalties: int
+) -> float:
+    """Return how many numbers an inverse, its folds and the steps to its neighbors take.
+
+    Examples
+    --------
+    >>> numbers_kept(1000, [(100, ())] * 10, columns=10, penalties=20) / 1000**2
+    5.1
+    """
+    n = float(order)
+    parts = sum(
+        o**2 + o * n * bool(inner) + sum(2 * o * i + 4 * i**2 for i in inner) for o, inner in folds
+    )
+    return 3 * n**2 + parts + (ROOMY + 5 * penalties) * n * columns

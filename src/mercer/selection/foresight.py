@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer.machines.ridge import Regression
 from mercer.memory import affordable
-from mercer.plans.heldout import HeldOutPlan, plan_held_out
+from mercer.plans.heldout import HeldOutPlan, numbers_kept, plan_held_out
 from mercer.selection.arrangement import Arrangement, arrange
 from mercer.selection.ridge import Work, intercept_of
 from mercer.selection.splits import Split
@@ -25,9 +25,8 @@ from mercer.threads import cores, in_threads, unfold
 __all__ = ["Asked", "Foretold", "Job", "foretell"]
 
 ROOMY = 200  # arrays of all columns that steps may take, besides the answers
-KEPT = 5  # matrices of all items that an inverse and the factors of its folds may take
-ALONE = 1500  # items from which on all cores had better share the inverse of one matrix
-NEARBY = 1e7  # condition up to which penalties are reached from one another
+NEARBY = 3e6  # condition up to which penalties are reached from one another
+SAFE = 1e100  # entries whose squares, and those of inverses, are numbers
 
 
 @dataclass
@@ -73,6 +72,8 @@ class Job:
     splits : sequence of Split
     penalties : sequence of float
     is_gram : bool
+    proved : bool
+        Whether the Gram matrix is known to be positive semi-definite.
     """
 
     machine: Any
@@ -81,6 +82,7 @@ class Job:
     splits: Sequence[Split]
     penalties: Sequence[float]
     is_gram: bool = True
+    proved: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Foresight:
 
     def __init__(self, job: Job, arranged: dict[Any, Arrangement]) -> None:
         splits, is_gram = job.splits, job.is_gram
-        self.penalties = job.penalties
+        self.penalties, self.proved = job.penalties, job.proved
         self.scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in job.penalties]
         self.plan: HeldOutPlan | None = None
         self.begun = False
@@ -114,11 +116,12 @@ class Foresight:
             return
         folds = _nested(splits, sizes) if found.nested else []
         width = None if is_gram else int(job.source.shape[1])
-        self.columns = len(used) * (job.task.target[:1].size + intercept_of(job.machine))
-        self.plan = plan_held_out(
-            len(found.items), used, job.penalties, width, folds, self.columns
-        )
-        if not affordable(8.0 * len(found.items) ** 2 * KEPT * cores()):
+        targets, intercept = job.task.target[:1].size, intercept_of(job.machine)
+        self.columns = len(used) * (targets + intercept)
+        n, columns = len(found.items), len(used) * targets
+        self.plan = plan_held_out(n, used, job.penalties, width, folds, columns, intercept)
+        kept = numbers_kept(n, folds or [(o, ()) for o in used], columns, len(job.penalties))
+        if self.plan.reach is not None and not affordable(8.0 * kept * cores()):
             self.plan = replace(self.plan, reach=None)
         self.work = Work(job.machine, job.task, job.source, splits, found)
 
@@ -149,12 +152,11 @@ class Foresight:
         """
         assert self.plan is not None
         reach = self.plan.reach
-        least = system.norm * system.spread / NEARBY
-        near = [k for k in run if self.penalties[k] > least]
+        least = max(system.norm * system.spread / NEARBY, 1 / SAFE)
+        near = [k for k in run if least < self.penalties[k] < SAFE]
         rest = [k for k in run if k not in near]
         if reach is None or (len(near) - 1) * reach.worth <= reach.before:
             return [], run
-        near.sort(key=lambda k: self.penalties[k])
         values = np.array([self.penalties[k] for k in near])
         # Of two in the middle the larger one: what is small beside the spectrum is near.
         place = len(near) // 2 if smallest is None else reach.best(values, smallest)
@@ -169,6 +171,7 @@ class Foresight:
         if trip.others:
             scores = [self.scores[near[j]] for j in trip.others]
             self.work.from_pole(pole, values[trip.others], scores, trip.longest)
+            self._take_back([near[j] for j in trip.others], float(values[place]))
         known = [place, *trip.others]
         rest += [near[j] for j in known if _is_empty(self.scores[near[j]])]
         sides = (
@@ -195,25 +198,37 @@ class Foresight:
                 self._in_turn(self.work.system(kind), left)
         return Foretold(self.scores, plan)
 
-    def _in_turn(self, system: Any, left: list[int]) -> None:
-        """Do what is left; all cores work on one inverse from which others are reached."""
-        rest = left
-        if isinstance(system, Inverse) and system.order >= ALONE:
-            runs: list[Any] = [(left, None)]
-            rest = []
-            while runs:
-                further, some = self._around(system, *runs.pop())
-                runs, rest = runs + further, rest + some
-        in_threads(lambda job: job(), self._each(system, rest))
+    def _in_turn(self, system: System, left: list[int]) -> None:
+        """Do what is left; each core has some penalties near each other."""
+        assert self.plan is not None
+        if not isinstance(system, Inverse) or self.plan.reach is None or len(left) == 1:
+            return in_threads(lambda job: job(), self._each(system, left))
+        parts = np.array_split(left, min(cores(), len(left)))
+        unfold(lambda job: job(), [partial(self._spread, system, p.tolist()) for p in parts])
 
     def _left(self) -> list[int]:
-        return [k for k, row in enumerate(self.scores) if _is_empty(row)]
+        """Return where no score is known, from small to large penalties."""
+        places = [k for k, row in enumerate(self.scores) if _is_empty(row)]
+        return sorted(places, key=lambda k: self.penalties[k])
 
     def _by_steps(self) -> None:
         assert self.plan is not None
         size = 8.0 * len(self.work.found.items) * self.columns
         if self.plan.steps and affordable(size * (3 * len(self.penalties) + ROOMY)):
+            before = self._left()
             self.work.by_steps(self.penalties, self.scores, self.plan.steps)
+            self._take_back([k for k in before if not _is_empty(self.scores[k])])
+
+    def _take_back(self, found: list[int], definite: float = np.inf) -> None:
+        """Empty the scores at penalties that are too small to make the matrix definite.
+
+        Steps do not notice that if the targets are zero in the direction of a negative eigenvalue.
+        """
+        for k in sorted(found, key=lambda k: self.penalties[k]):
+            penalty = self.penalties[k]
+            if self.proved or penalty >= definite or self.work.is_definite(penalty):
+                return
+            self.scores[k][:] = [None] * len(self.scores[k])
 
 
 def _nested(splits: Sequence[Split], sizes: list[int]) -> list[tuple[int, list[int]]]:

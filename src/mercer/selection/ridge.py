@@ -99,6 +99,12 @@ class Work:
         assert isinstance(system, Inverse)
         return system
 
+    def is_definite(self, penalty: float) -> bool:
+        """Tell whether the matrix with the penalty has a Cholesky factor."""
+        M = self.matrix.copy()
+        M.flat[:: len(M) + 1] += penalty
+        return lapack.factor(M)
+
     def by_steps(
         self, penalties: Sequence[float], scores: list[list[np.ndarray | None]], worth: float
     ) -> None:
@@ -167,7 +173,9 @@ class Work:
         """Return the machine's scores of a split's test items from a solution α, and Mα."""
         test = self.place[self.splits[k].test]
         F = product[test] / self.scale[test][:, None] + offset
-        sums = self.target[self.found.items].T @ (self.scale[:, None] * alpha)
+        sums: Any = None
+        if isinstance(self.machine, KernelDiscriminant):
+            sums = self.target[self.found.items].T @ (self.scale[:, None] * alpha)
         return self._scores(k, F, sums, penalty)
 
     def at_once(self, system: System, penalty: float, scores: list[np.ndarray | None]) -> None:

@@ -281,7 +281,8 @@ class Study(Fits):
                 rest.update(dict.fromkeys(some, splits))
                 continue
             parts = renumbered([self.splits[k] for k in splits], splits)
-            job = Job(machine, task, source, parts, penalties, gram)
+            proved = named(machine.kernel).proof().verdict == "proved"
+            job = Job(machine, task, source, parts, penalties, gram, proved)
             found.append(Asked(job, some, splits, rest))
         return found
 

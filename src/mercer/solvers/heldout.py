@@ -50,8 +50,8 @@ class Held:
     across: np.ndarray | None = None
 
 
-def held_out(influence: Influence, removals: Sequence[Any]) -> list[Held]:
-    """Return the residuals of each set of rows, left out by itself.
+def held_out(influence: Influence, removals: Sequence[Any]) -> Iterator[Held]:
+    """Yield the residuals of each set of rows, left out by itself.
 
     Rows are slices or ascending arrays of integers.
 
@@ -59,12 +59,13 @@ def held_out(influence: Influence, removals: Sequence[Any]) -> list[Held]:
     --------
     >>> from mercer.solvers.influence import Inverse
     >>> K, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[4.0], [5.0]])
-    >>> held_out(Inverse(K, y).at(1.0), [slice(0, 1)])[0].residuals  # 4 − 1·5/(2 + 1)
+    >>> (held,) = held_out(Inverse(K, y).at(1.0), [slice(0, 1)])
+    >>> held.residuals  # 4 − 1·5/(2 + 1)
     array([[2.33333333]])
     """
     if all(_count(rows) == 1 for rows in removals):
-        return list(_one_by_one(influence, removals))
-    return [_held(influence, rows) for rows in removals]
+        return _one_by_one(influence, removals)
+    return (_held(influence, rows) for rows in removals)
 
 
 def _one_by_one(influence: Influence, removals: Sequence[Any]) -> Iterator[Held]:
@@ -86,7 +87,7 @@ def _held(influence: Influence, rows: Any) -> Held:
         return _held_thin(influence, rows, alpha)
     C, least = _part(influence, rows)
     if not _holds(C, least):
-        return Held(np.full_like(alpha, np.nan), alpha, trusted=False)
+        return _lost(alpha)
     return Held(lapack.solve(C, alpha), alpha, factor=C)
 
 
@@ -99,7 +100,7 @@ def _held_thin(influence: Thin, rows: Any, alpha: np.ndarray) -> Held:
         return Held(alpha, alpha)  # all features are zero, and nothing was learned
     G = lapack.add_products(np.eye(Z.shape[1]), np.ascontiguousarray(Z.T), -1.0)
     if not _holds(G, influence.least(np.diag(G))):
-        return Held(np.full_like(alpha, np.nan), alpha, trusted=False)
+        return _lost(alpha)
     return Held(alpha + Z @ lapack.solve(G, Z.T @ alpha), alpha)
 
 
@@ -117,7 +118,9 @@ def _holds(C: np.ndarray, least: np.ndarray) -> bool:
     return lapack.factor(C) and bool((np.diag(C) ** 2 > least).all())
 
 
-def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple[Held, list[Held]]:
+def nested(
+    influence: Whole, outer: slice, inner: Sequence[np.ndarray]
+) -> tuple[Held, Iterator[Held]]:
     """Return the residuals of an outer fold, and those of inner folds without it as well.
 
     Examples
@@ -132,25 +135,28 @@ def nested(influence: Whole, outer: slice, inner: Sequence[np.ndarray]) -> tuple
     L, least = _part(influence, outer)
     alpha = influence.alpha[outer]
     if not _holds(L, least):
-        lost = Held(np.full_like(alpha, np.nan), alpha, trusted=False)
-        inners = [influence.alpha[rows] for rows in inner]
-        return lost, [Held(np.full_like(a, np.nan), a, trusted=False) for a in inners]
+        lost = (influence.alpha[rows] for rows in inner)
+        return _lost(alpha), (_lost(a) for a in lost)
     B = influence.between(outer)
     border = influence.border
     if border is not None:
         B -= np.outer(np.delete(border, outer), border[outer])
-    whole = Held(lapack.solve(L, alpha), alpha, factor=L)
     lapack.solve_rows(L, B)
     half = lapack.solve_rows(L, alpha.T.copy(order="C")).T  # alpha itself is still needed
-    found = []
-    for rows in inner:
-        W, (C, least) = B[_beside(rows, outer)], _part(influence, rows)
-        lapack.add_products(C, W, -1.0)
-        a = influence.alpha[rows] - W @ half
-        good = _holds(C, least)
-        residuals = lapack.solve(C, a) if good else np.full_like(a, np.nan)
-        found.append(Held(residuals, a, good, C, W))
-    return whole, found
+    whole = Held(lapack.solve(L, alpha), alpha, factor=L)
+    return whole, (_within(influence, rows, B[_beside(rows, outer)], half) for rows in inner)
+
+
+def _within(influence: Whole, rows: Any, W: np.ndarray, half: np.ndarray) -> Held:
+    """Return what leaving out an inner fold leaves there, where the outer one is eliminated."""
+    C, least = _part(influence, rows)
+    lapack.add_products(C, W, -1.0)
+    a = influence.alpha[rows] - W @ half
+    return Held(lapack.solve(C, a), a, True, C, W) if _holds(C, least) else _lost(a)
+
+
+def _lost(alpha: np.ndarray) -> Held:
+    return Held(np.full_like(alpha, np.nan), alpha, trusted=False)
 
 
 def _beside(rows: Any, outer: slice) -> Any:

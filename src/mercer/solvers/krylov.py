@@ -21,7 +21,7 @@ from mercer.gram.room import ROOM
 from mercer.kernels.tiles import spans
 from mercer.threads import cores, in_threads, one_blas_thread
 
-__all__ = ["Shifted", "Space", "lengths_of", "product", "solve_shifted"]
+__all__ = ["Shifted", "Space", "in_units", "lengths_of", "product", "solve_shifted"]
 
 TOLERANCE = 1e-12  # relative residual at which the recurrence stops
 ACCEPTED = 1e-11  # ... and up to which the answer, multiplied out, is trusted
@@ -85,7 +85,7 @@ def solve_shifted(
     (array([ True]), array([[[0.875, 1.375]]]))
     """
     shifts = np.asarray(penalties, dtype=float)
-    R = sides * masks
+    R, unit = in_units(sides * masks)
     lengths = lengths_of(R)
 
     def multiply(rows: np.ndarray, found: np.ndarray) -> None:
@@ -112,13 +112,28 @@ def solve_shifted(
     done[solved[good]] = True
     shape = (len(shifts), *R.shape)
     solutions, products = np.full(shape, np.nan), np.full(shape, np.nan)
-    solutions[done], products[done] = X[good], P[good]
+    solutions[done], products[done] = X[good] * unit, P[good] * unit
     return Shifted(done, solutions, products, len(space.errors))
 
 
 def lengths_of(rows: np.ndarray) -> np.ndarray:
     """Return the Euclidean lengths of rows."""
     return np.sqrt(np.einsum("...i,...i->...", rows, rows))
+
+
+def in_units(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows divided by their largest entry, whose square may be no number, and that entry.
+
+    Examples
+    --------
+    >>> in_units(np.array([[3e-200, -4e-200], [0.0, 0.0]]))
+    (array([[ 0.75, -1.  ],
+           [ 0.  ,  0.  ]]), array([[4.e-200],
+           [1.e+000]]))
+    """
+    unit = np.abs(rows).max(axis=-1, keepdims=True)
+    unit[unit == 0] = 1.0
+    return rows / unit, unit
 
 
 def product(rows: np.ndarray, M: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -174,6 +189,7 @@ class Space:
         self.pivots: list[np.ndarray] = []  # of LDLᵀ of T + λI, for each column and λ
         self.tail = np.ones((len(first), len(shifts)))  # last entry of the solution
         self.done = np.zeros(len(shifts), dtype=bool)
+        self.definite = np.ones(len(shifts), dtype=bool)
         self.errors: list[np.ndarray] = []  # relative residuals, of the worst column
 
     def steps_left(self) -> float:
@@ -199,21 +215,19 @@ class Space:
         if self.beside:
             before = self.beside[-1][:, None]
             pivot = pivot - before**2 / self.pivots[-1]
-            with np.errstate(divide="ignore", invalid="ignore"):  # no pivot, no next step
-                self.tail = self.tail * (-before / pivot)
-        else:
-            self.tail = self.tail / pivot
+            self.tail = self.tail * -before
+        self.definite &= (self.signs * pivot > 0).all(axis=0)
+        self.tail = np.divide(self.tail, pivot, out=self.tail, where=pivot != 0)
         self.pivots.append(pivot)
         left = b if self.images is None else self._image(q, a)
         left = left * self.unit
         errors = np.abs(self.tail) * left[:, None]
         self.errors.append(errors.max(axis=0))
-        self.done |= self.errors[-1] <= self.tolerance
+        self.done |= self.definite & (self.errors[-1] <= self.tolerance)
         self.size = np.maximum(self.size, np.abs(a) + b)
         # A column that is solved, or has no more dimensions, stays as it is.
         b[(errors <= self.tolerance).all(axis=1) | (b <= ROUNDING * self.size)] = 0.0
-        definite = (self.signs * pivot > 0).all()
-        if not definite or not b.any() or not (left <= LOST * self.size).all():
+        if not self.definite.all() or not b.any() or not (left <= LOST * self.size).all():
             return False  # or nothing is left to find, or its length is lost
         self.beside.append(b)
         if k + 1 == len(self.basis):

@@ -19,6 +19,7 @@ intercept C is a block of the inverse of the bordered system, and all of this ho
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,12 +31,12 @@ from scipy.linalg import eigvalsh_tridiagonal
 from mercer import lapack
 from mercer.solvers.heldout import Held
 from mercer.solvers.influence import Inverse, Whole
-from mercer.solvers.krylov import Space, lengths_of, product
+from mercer.solvers.krylov import Space, in_units, lengths_of, product
 
 __all__ = ["Fold", "Nearby", "Pole", "Removal"]
 
 TOLERANCE = 2e-11  # relative residual at which the recurrence stops
-ACCEPTED = 1e-10  # ... and up to which the answer, multiplied out, is trusted
+ACCEPTED = 2e-10  # ... and up to which the answer, multiplied out, is trusted
 EPS = float(np.finfo(float).eps)
 LOOKS = 10  # products by which the smallest eigenvalue is estimated
 
@@ -52,9 +53,8 @@ class Fold:
 class Removal:
     """C_RR⁻¹ for a fold, and for the same fold together with each of its inner folds.
 
-    With C_RR = LLᵀ of the outer fold and X = L⁻¹ it is XᵀX. For an inner fold let W = C_io Xᵀ and
-    D the inverse of C_ii − WWᵀ. Then s = D(u_i − WXu_o) is the inner part of C_RR⁻¹u, and
-    Xᵀ(Xu_o − Wᵀs) the outer one.
+    With C_RR = LLᵀ of the outer fold and X = L⁻¹ it is XᵀX. The factors of the folds are
+    overwritten.
 
     Parameters
     ----------
@@ -65,34 +65,64 @@ class Removal:
     def __init__(self, whole: Fold, inner: Sequence[Fold] = ()) -> None:
         assert whole.held.factor is not None
         self.rows = np.r_[whole.rows]
-        self.X = np.tril(lapack.invert(whole.held.factor.copy()))
-        self.places = np.array([whole.place, *(fold.place for fold in inner)])
-        sizes = [len(fold.held.alpha) for fold in inner]
-        shape = len(inner), max(sizes, default=0)
-        # Shorter folds are filled up with rows of the outer one, which are written last, and
-        # with zeros.
-        self.inside = np.full(shape, self.rows[0])
-        self.W = np.zeros((*shape, len(self.rows)))
-        self.D = np.zeros((*shape, shape[1]))
-        for j, (fold, size) in enumerate(zip(inner, sizes, strict=True)):
-            factor, across = fold.held.factor, fold.held.across
-            assert factor is not None and across is not None
-            self.inside[j, :size] = np.r_[fold.rows]
-            self.W[j, :size] = across
-            D = np.tril(lapack.multiply_out(lapack.invert(factor.copy())))
-            self.D[j, :size, :size] = D + np.tril(D, -1).T
+        self.X = lapack.invert(whole.held.factor)
+        self.X[~np.tri(len(self.X), dtype=bool)] = 0.0
+        alike = defaultdict(list)  # in size: they are worked on together
+        for fold in inner:
+            alike[len(fold.held.alpha).bit_length()].append(fold)
+        self.inner = [Inner(folds, int(self.rows[0])) for folds in alike.values()]
+        places = [whole.place, *(place for some in self.inner for place in some.places)]
+        self.places = np.array(places)
 
     def subtract(self, U: np.ndarray, G: np.ndarray) -> None:
         """Subtract C_RR⁻¹u_R from rows R of G; both are of shape (splits, targets, n)."""
-        targets = np.arange(U.shape[1])
-        outside = np.ix_(self.places, targets, self.rows)
+        outside = np.ix_(self.places, np.arange(U.shape[1]), self.rows)
         H = U[outside] @ self.X.T
-        if len(self.inside):
-            inside = self.places[1:, None, None], targets[None, :, None], self.inside[:, None]
-            S = (U[inside] - H[1:] @ self.W.transpose(0, 2, 1)) @ self.D
-            H[1:] -= S @ self.W
-            G[inside] -= S
+        start = 1
+        for some in self.inner:
+            stop = start + len(some.places)
+            some.subtract(U, H[start:stop], G)
+            start = stop
         G[outside] -= H @ self.X
+
+
+class Inner:
+    """Inner folds of similar size.
+
+    Let W = C_io Xᵀ and D the inverse of C_ii − WWᵀ. Then s = D(u_i − WXu_o) is the inner part of
+    C_RR⁻¹u, and Xᵀ(Xu_o − Wᵀs) the outer one.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+    spare : int
+        A row that is written later on.
+    """
+
+    def __init__(self, folds: Sequence[Fold], spare: int) -> None:
+        self.places = [fold.place for fold in folds]
+        sizes = [len(fold.held.alpha) for fold in folds]
+        shape = len(folds), max(sizes)
+        assert folds[0].held.across is not None
+        # Shorter folds are filled up with zeros.
+        self.rows = np.full(shape, spare)
+        self.W = np.zeros((*shape, folds[0].held.across.shape[1]))
+        self.D = np.zeros((*shape, shape[1]))
+        for j, (fold, size) in enumerate(zip(folds, sizes, strict=True)):
+            factor, across = fold.held.factor, fold.held.across
+            assert factor is not None and across is not None
+            self.rows[j, :size] = np.r_[fold.rows]
+            self.W[j, :size] = across
+            D = np.tril(lapack.multiply_out(lapack.invert(factor)))
+            self.D[j, :size, :size] = D + np.tril(D, -1).T
+
+    def subtract(self, U: np.ndarray, H: np.ndarray, G: np.ndarray) -> None:
+        """Subtract the inner part from G; overwrite H, which is Xu_o, by Xu_o − Wᵀs."""
+        targets = np.arange(U.shape[1])[:, None]
+        inside = np.array(self.places)[:, None, None], targets, self.rows[:, None]
+        S = (U[inside] - H @ self.W.transpose(0, 2, 1)) @ self.D
+        H -= S @ self.W
+        G[inside] -= S
 
 
 @dataclass(frozen=True)
@@ -156,7 +186,7 @@ class Pole:
         before, diagonal, beside = np.zeros_like(w), [], [0.0]
         q = w / np.linalg.norm(w)
         for _ in range(min(LOOKS, len(C))):
-            w = lapack.times_symmetric(C, q, np.empty_like(q))
+            w = self.penalty * lapack.times_symmetric(C, q, np.empty_like(q))  # about 1, or less
             diagonal.append(float(np.vdot(q, w)))
             w -= diagonal[-1] * q + beside[-1] * before
             beside.append(float(np.linalg.norm(w)))
@@ -164,7 +194,7 @@ class Pole:
                 break
             before, q = q, w / beside[-1]
         highest = eigvalsh_tridiagonal(diagonal, beside[1 : len(diagonal)])[-1]
-        return max(1.0 / float(highest) - self.penalty, 0.0)
+        return self.penalty * max(1.0 / float(highest) - 1.0, 0.0)
 
     def multiply(self, rows: np.ndarray, found: np.ndarray) -> None:
         """Write A times the rows into `found`; each is zero outside its training set."""
@@ -182,22 +212,24 @@ class Pole:
         if border is not None:
             found -= np.outer(rows @ border, border)
 
+    @cached_property
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sy of each training set, of shape (splits, targets, n), in units that come with it."""
+        rows = self.system.sides.T[None, : self.influence.alpha.shape[1]]
+        return in_units(np.ascontiguousarray(self.masks[:, None] * rows))
+
     def solve(self, penalties: np.ndarray, steps: int) -> Nearby:
         """Solve for other penalties, as far as that many steps go."""
-        system, masks = self.system, self.masks[:, None]
-        sides = masks * system.sides.T[None, : self.influence.alpha.shape[1]]
-        if system.intercept:  # what it takes up has no part in the rest
-            s = masks * system.s
-            sides -= s * ((sides * s).sum(axis=-1) / (s * s).sum(axis=-1))[..., None]
-        flat = np.ascontiguousarray(sides).reshape(-1, system.order)
+        system, (sides, unit) = self.system, self.sides
+        flat = self._without_mean(sides).reshape(-1, system.order)
         first = np.empty_like(flat)
         self.multiply(flat, first)
         lengths = lengths_of(first)
-        unit = np.where(lengths > 0, lengths, 1.0)[:, None]
+        size = np.where(lengths > 0, lengths, 1.0)[:, None]
         apart = penalties - self.penalty
         apart[apart == 0] = EPS * self.penalty
-        tolerance = TOLERANCE / system.spread  # residuals, without the weights
-        space = Space(self.multiply, first / unit, 1 / apart, tolerance, flat / unit)
+        tolerance = TOLERANCE / system.spread  # of residuals, without the weights
+        space = Space(self.multiply, first / size, 1 / apart, tolerance, flat / size)
         for _ in range(steps):
             if not space.step() or space.done.all():
                 break
@@ -206,14 +238,22 @@ class Pole:
         flat = X.reshape(-1, system.order)
         P = product(flat, system.matrix, np.empty_like(flat))
         X, P = (A.reshape(-1, *sides.shape) for A in (X, P))
-        return self._checked(solved, X, P, penalties[solved])
+        good, offsets = self._checked(X, P, penalties[solved])
+        X, P, offsets = X[good] * unit, P[good] * unit, offsets[good] * unit[..., 0]
+        return Nearby(solved[good], X, P, offsets)
+
+    def _without_mean(self, sides: np.ndarray) -> np.ndarray:
+        """Return what no intercept takes up; errors are to be small beside that."""
+        if not self.system.intercept:
+            return sides
+        s = self.masks[:, None] * self.system.s
+        return sides - s * ((sides * s).sum(axis=-1) / (s * s).sum(axis=-1))[..., None]
 
     def _checked(
-        self, solved: np.ndarray, X: np.ndarray, P: np.ndarray, penalties: np.ndarray
-    ) -> Nearby:
-        """Find the intercepts, and keep what is accurate in all splits."""
-        system, masks = self.system, self.masks[:, None]
-        sides = masks * system.sides.T[None, : self.influence.alpha.shape[1]]
+        self, X: np.ndarray, P: np.ndarray, penalties: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which penalties are accurate in all splits, and the intercepts."""
+        system, masks, (sides, _) = self.system, self.masks[:, None], self.sides
         rest = sides - masks * P - penalties[:, None, None, None] * X
         offsets = np.zeros(rest.shape[:-1])
         if system.intercept:
@@ -222,5 +262,4 @@ class Pole:
             rest -= offsets[..., None] * s
         size = lengths_of(sides)
         off = (lengths_of(rest) / np.where(size > 0, size, 1.0)).max(axis=(1, 2))
-        good = system.spread * off <= ACCEPTED
-        return Nearby(solved[good], X[good], P[good], offsets[good])
+        return system.spread * off <= ACCEPTED, offsets

@@ -37,11 +37,13 @@ def test_the_best_pole_saves_most(penalties, worth, before, smallest):
         brute = [(j + 1) * worth - before - step for j, step in enumerate(others)]
         saved.append(max([0.0, *brute]))
         trip = reach.around(place, penalties, smallest)
-        assert trip.saved == pytest.approx(saved[-1], abs=1e-9)
-        assert place not in trip.others and (not trip.others) == (trip.saved == 0)
+        assert place not in trip.others and (not trip.others) == (saved[-1] == 0)
         if trip.others:
             there = steps_between(penalties[place : place + 1], penalties[trip.others], smallest)
-            assert trip.steps == pytest.approx(there.max()) and trip.longest > trip.steps
+            assert trip.steps == pytest.approx(there.max())
+            assert trip.steps < trip.longest <= 1.5 * trip.steps + 10
+            gain = len(trip.others) * worth - before - trip.steps
+            assert gain == pytest.approx(saved[-1], abs=1e-9)
     best = reach.best(penalties, smallest)
     if best is None:
         assert max(saved) == 0
@@ -80,7 +82,7 @@ def test_penalties_that_are_near_cost_less():
 def test_when_there_is_nothing_to_reach():
     assert folds([1.0]).costs["inverse"] == folds(1).costs["inverse"]
     assert folds([0.0, 1.0, np.inf]).costs["inverse"] == folds(3).costs["inverse"]
-    many = np.logspace(-1, 0, MANY + 1).tolist()
+    many = np.logspace(-1, 0, 2 * MANY).tolist()
     assert folds(many).costs["inverse"] == folds(len(many)).costs["inverse"]
     assert folds([0.5, 1.0], columns=0).reach is None
     assert plan_held_out(1000, [1] * 1000, [0.5, 1.0], columns=1000).reach is None

@@ -4,6 +4,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
+from sklearn.model_selection import KFold
 
 from mercer import KernelRidge
 from mercer.kernels import Gaussian
@@ -11,6 +13,7 @@ from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.ridge import Regression
 from mercer.selection import GridSearchCV, foresight, nested_cv
 from mercer.selection.foresight import Job, foretell
+from mercer.selection.ridge import Work
 from mercer.selection.splits import Split
 from mercer.solvers import krylov, nearby
 from mercer.solvers.influence import Inverse
@@ -30,7 +33,6 @@ def inverses(monkeypatch):
 
     monkeypatch.setattr(Inverse, "at", counted)
     monkeypatch.setattr(krylov, "ACCEPTED", 0.0)
-    monkeypatch.setattr(foresight, "ALONE", 0)
     return found
 
 
@@ -56,7 +58,8 @@ def one_by_one(some):
 
 @pytest.mark.parametrize("bandwidths", [(1.0,), (0.5, 1.0)], ids=["one kernel", "two kernels"])
 def test_neighbors_share_an_inverse(inverses, bandwidths):
-    some = jobs(np.logspace(-2, 0, 12).tolist(), bandwidths)
+    levels = np.random.default_rng(3).permutation(np.logspace(-2, 0, 12))  # in any order
+    some = jobs(levels.tolist(), bandwidths)
     expected = one_by_one(some)
     assert len(inverses) == 12 * len(bandwidths)
     inverses.clear()
@@ -88,11 +91,108 @@ def test_equal_penalties(inverses):
     np.testing.assert_allclose(found, one_by_one(some), rtol=0, atol=1e-9)
 
 
-def test_ill_conditioned_penalties_are_not_reached_from_others(inverses):
-    """Below the limit each has its own inverse, or none that can be trusted."""
-    some = jobs([1e-6, 2e-6, 4e-6], (5.0,), np.random.default_rng(1).uniform(0.1, 2.0, N))
-    foretell(some)
-    assert sorted(inverses) == some[0].penalties
+@pytest.mark.parametrize("weighted", [False, True])
+def test_below_a_limit_each_has_an_inverse_of_its_own(inverses, weighted):
+    """The others of the same grid share theirs."""
+    weights = np.random.default_rng(1).uniform(0.01, 1.0, N) if weighted else None
+    (job,) = jobs([1.0], (2.0,), weights)
+    s = np.ones(N) if weights is None else np.sqrt(weights)
+    norm = np.abs(s[:, None] * job.source * s).sum(axis=1).max() * s.max() / s.min()
+    low = [norm / foresight.NEARBY / 2, norm / foresight.NEARBY / 1.5]
+    assert norm / low[0] < 1e8 * s.max() / s.min()  # these can still be trusted
+    high = np.linspace(1.05, 1.5, 8) * norm / foresight.NEARBY
+    some = jobs([*high, *low], (2.0,), weights)
+    found = scores(foretell(some))
+    assert set(low) <= set(inverses) and len(inverses) < 10
+    # Near the limit of the condition eight digits are left.
+    np.testing.assert_allclose(found, one_by_one(some), rtol=0, atol=1e-8)
+
+
+def pair(n=300):
+    """Two items have a negative eigenvalue to themselves, of which the targets know nothing."""
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(n, 10))
+    K = B @ B.T
+    K[:2] = K[:, :2] = 0.0
+    K[0, 1] = K[1, 0] = 0.3
+    y = B[:, 0] + 0.1 * rng.normal(size=n)
+    y[:2] = 1.0
+    return K, y
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("route", ["steps", "nearby", "inverse"])
+@pytest.mark.parametrize("kind", ["negative", "pair"])
+def test_indefinite_matrices_are_found_out(route, kind):
+    K, y = (
+        (-np.eye(60), np.random.default_rng(0).normal(size=60)) if kind == "negative" else pair()
+    )
+    grid = {"penalty": [0.1, 0.2, 0.25, 0.35, 0.5, 1.0, 2.0, 3.0]}
+    how = {"cv": KFold(5), "refit": False}
+
+    with forced(route):
+        search = GridSearchCV(KernelRidge("precomputed"), grid, **how).fit(K, y)
+    found = search.cv_results_["mean_test_score"]
+    search = SklearnGridSearchCV(KernelRidge("precomputed"), grid, **how).fit(K, y)
+    expected = search.cv_results_["mean_test_score"]
+    assert np.isnan(expected).any() and np.isfinite(expected).any()
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_proofs_spare_the_test_of_definiteness(monkeypatch):
+    monkeypatch.setattr(Work, "is_definite", lambda *_: pytest.fail("this takes a factor"))
+    X, y = np.random.default_rng(0).normal(size=(2, 60, 1))
+    grid = {"penalty": np.logspace(-2, 0, 6)}
+    for route in ("steps", "nearby"):
+        with forced(route):
+            GridSearchCV(KernelRidge(Gaussian()), grid, refit=False).fit(X, y.ravel())
+
+
+@pytest.mark.parametrize("route", ["steps", "nearby"])
+@pytest.mark.parametrize("size", [1e-170, 1e150])
+def test_targets_whose_squares_are_no_numbers(route, size):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    how = {"refit": False, "scoring": "neg_mean_absolute_error"}
+    grid = {"penalty": np.logspace(-2, 0, 6)}
+    with forced(route):
+        found = [
+            GridSearchCV(KernelRidge(Gaussian()), grid, **how).fit(X, target).cv_results_
+            for target in (y, size * y)
+        ]
+    small, large = (one["mean_test_score"] for one in found)
+    np.testing.assert_allclose(large, size * small, rtol=1e-10)
+
+
+def test_a_large_mean_is_the_intercepts_alone():
+    """Its size must not hide errors in the rest, beyond the digits that it takes itself."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=200) + 1e6
+    found = []
+    for route in ("nearby", "inverse"):
+        with forced(route):
+            search = GridSearchCV(
+                KernelRidge(Gaussian(), intercept=True), {"penalty": np.logspace(-3, 0, 10)},
+                refit=False, scoring="neg_mean_squared_error",
+            )  # fmt: skip
+            found.append(search.fit(X, y).cv_results_["mean_test_score"])
+    np.testing.assert_allclose(*found, rtol=0, atol=5e-10)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-25, 1e25, 1e200])
+def test_matrices_of_any_size(size):
+    rng = np.random.default_rng(0)
+    K, y = Gaussian(1.0)(rng.normal(size=(60, 2))), rng.normal(size=60)
+    levels = np.logspace(-2, 0, 6)
+    with forced("nearby"):
+        found = [
+            GridSearchCV(KernelRidge("precomputed"), {"penalty": s * levels}, refit=False)
+            .fit(s * K, y)
+            .cv_results_["mean_test_score"]
+            for s in (1.0, size)
+        ]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:the best:mercer.errors.SelectionWarning")

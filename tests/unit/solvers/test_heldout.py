@@ -1,10 +1,10 @@
-"""Folds that are larger than the number of features take no matrix of their own size."""
+"""Folds are left out one after the other, in little memory."""
 
 import numpy as np
 import pytest
 
-from mercer.solvers.heldout import held_out
-from mercer.solvers.influence import Features
+from mercer.solvers.heldout import held_out, nested
+from mercer.solvers.influence import Features, Inverse
 from tests.measure import peak
 
 
@@ -26,3 +26,16 @@ def test_large_folds_of_few_features_need_little_memory(intercept):
         weights = np.linalg.solve(A.T @ A + ridge, A.T @ b)
         np.testing.assert_allclose(held.residuals, y[rows] - design[rows] @ weights, rtol=1e-9)
         assert held.trusted
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_factors_of_many_folds_are_not_kept(inside):
+    rng = np.random.default_rng(0)
+    n, folds = 400, [np.sort(10 + rng.permutation(390)[:200]) for _ in range(30)]
+    influence = Inverse(np.eye(n), rng.normal(size=(n, 1))).at(1.0)
+
+    def all_of_them():
+        found = nested(influence, slice(0, 10), folds)[1] if inside else held_out(influence, folds)
+        assert sum(held.trusted for held in found) == 30
+
+    assert peak(all_of_them) < 6 * 200**2 * 8  # of 30

@@ -70,3 +70,10 @@ def test_what_is_near_is_not_given_up():
     few = solve_shifted(M, sides, masks, [1.0])
     again = solve_shifted(M, sides, masks, [1.0], few.steps)
     assert few.solved.all() and again.solved.all() and again.steps == few.steps
+
+
+def test_matrices_that_are_not_definite_have_no_answer():
+    sides = np.random.default_rng(0).normal(size=(2, 5))
+    found = solve_shifted(-np.eye(5), sides, np.ones((2, 5)), [0.5, 1.0, 3.0])
+    assert found.solved.tolist() in ([False, False, True], [False] * 3)
+    assert solve_shifted(-np.eye(5), sides, np.ones((2, 5)), [3.0]).solved.all()

@@ -14,8 +14,8 @@ from mercer.solvers.nearby import Fold, Pole
 # a slice; the last item is always learned from.
 PLAIN = [(slice(0, 5), []), (np.array([6, 9, 20]), []), (slice(3, 15), [])]
 NESTED = [
-    (slice(0, 6), [slice(6, 10), slice(15, 23), np.array([11, 13])]),
-    (slice(6, 9), [slice(0, 6), slice(9, 10)]),
+    (slice(0, 6), [slice(6, 10), np.array([11, 13]), slice(15, 22), slice(10, 15)]),
+    (slice(6, 9), [slice(0, 4), slice(9, 15)]),
     (slice(9, 11), []),
 ]
 CASES = [
@@ -27,13 +27,13 @@ CASES = [
 each_case = pytest.mark.parametrize(("folds", "weighted", "intercept"), CASES)
 
 
-def problem(folds, weighted, intercept, penalty=0.5):
+def problem(folds, weighted, intercept, penalty=0.5, mean=3.0):
     """Return a pole, and which items each of its splits is learned from."""
     rng = np.random.default_rng(3)
     n = 24
-    s = rng.uniform(0.3, 2.0, n) if weighted else np.ones(n)
+    s = rng.uniform(0.05, 2.0, n) if weighted else np.ones(n)
     M = s[:, None] * Gaussian(1.0)(rng.normal(size=(n, 2))) * s
-    Y = rng.normal(size=(n, 2)) + 3.0
+    Y = rng.normal(size=(n, 2)) + mean
     system = Inverse(M, Y, s if weighted else None, intercept)
     influence = system.at(penalty)
     left_out, trained = [], []
@@ -117,6 +117,21 @@ def test_what_is_not_accurate_is_left_to_others(monkeypatch):
     pole, _ = problem("plain", True, False)
     monkeypatch.setattr(nearby, "ACCEPTED", 1e-20)
     assert not len(pole.solve(np.array([0.4, 0.6]), 60).solved)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("off", "good"), [(0.9, True), (1.1, False)])
+def test_errors_count_without_the_weights(weighted, off, good):
+    """An item of small weight is farther off than the residual of its equation says."""
+    pole, trained = problem("plain", weighted, False)
+    assert (pole.system.spread > 3) == weighted
+    X = np.zeros((1, len(trained), 2, 24))
+    for i, train in enumerate(trained):
+        X[0, i][:, train] = alone(pole.system, train, 0.4)[1].T / pole.sides[1][i]
+    P = X @ pole.system.matrix
+    assert pole._checked(X, P, np.array([0.4]))[0].tolist() == [True]
+    P[0, 1, 0, 23] += off * nearby.ACCEPTED / pole.system.spread * lengths_of(pole.sides[0][1, 0])
+    assert pole._checked(X, P, np.array([0.4]))[0].tolist() == [good]
 
 
 @pytest.mark.parametrize("intercept", [False, True])
