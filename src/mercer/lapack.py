@@ -18,13 +18,13 @@ __all__ = [
     "add_products",
     "factor",
     "invert",
+    "mirror",
     "multiply_out",
     "norm",
     "solve",
     "solve_rows",
     "times_inverse",
     "times_rows",
-    "times_symmetric",
 ]
 
 LEAF = 64  # order of a triangle that is worked on at once
@@ -32,7 +32,7 @@ LARGE = 320  # order of a matrix that is worth being factored leaf by leaf
 SOUND = 1e3  # condition up to which the inverse of a leaf is as good as solving with it
 
 # Nobody reads these numbers here: they are only passed by reference.
-_ONE, _MINUS, _ZERO = ctypes.c_double(1.0), ctypes.c_double(-1.0), ctypes.c_double(0.0)
+_ONE, _MINUS = ctypes.c_double(1.0), ctypes.c_double(-1.0)
 
 
 def factor(M: np.ndarray) -> bool:
@@ -211,26 +211,21 @@ def _subtract(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
     )  # fmt: skip
 
 
-def times_symmetric(C: np.ndarray, B: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """Write BC into `out` for a symmetric matrix C, and return it.
+def mirror(C: np.ndarray) -> np.ndarray:
+    """Copy the lower triangle of C to the upper one, and return C.
 
     Examples
     --------
-    >>> times_symmetric(np.array([[1.0, 0.0], [2.0, 3.0]]), np.ones((1, 2)), np.empty((1, 2)))
-    array([[3., 5.]])
+    >>> mirror(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    array([[1., 2.],
+           [2., 3.]])
     """
-    if len(B) == 1:
-        one = _int(1)
-        _blas("dsymv")(
-            b"U", _int(len(C)), _ref(_ONE), _pointer(C), _stride(C), _pointer(B), one,
-            _ref(_ZERO), _pointer(out), one,
-        )  # fmt: skip
-        return out
-    _blas("dsymm")(
-        b"L", b"U", _int(len(C)), _int(len(B)), _ref(_ONE), _pointer(C), _stride(C), _pointer(B),
-        _stride(B), _ref(_ZERO), _pointer(out), _stride(out),
-    )  # fmt: skip
-    return out
+    for start in range(0, len(C), LEAF):
+        stop = min(start + LEAF, len(C))
+        leaf = C[start:stop, start:stop]
+        leaf[...] = np.tril(leaf) + np.tril(leaf, -1).T
+        C[start:stop, stop:] = C[stop:, start:stop].T
+    return C
 
 
 def multiply_out(X: np.ndarray) -> np.ndarray:

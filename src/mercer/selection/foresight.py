@@ -25,7 +25,7 @@ from mercer.threads import cores, in_threads, unfold
 __all__ = ["Asked", "Foretold", "Job", "foretell"]
 
 ROOMY = 200  # arrays of all columns that steps may take, besides the answers
-NEARBY = 3e6  # condition up to which penalties are reached from one another
+NEARBY = 1e7  # condition up to which penalties are reached from one another
 SAFE = 1e100  # entries whose squares, and those of inverses, are numbers
 
 
@@ -104,6 +104,7 @@ class Foresight:
         self.scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in job.penalties]
         self.plan: HeldOutPlan | None = None
         self.begun = False
+        self.lost = 0.0  # penalty up to which too many digits are lost on the way from another
         # Jobs that differ in their kernel alone have their items in the same order.
         key = is_gram, id(job.task.weights), *((id(s.train), id(s.test), s.within) for s in splits)
         if key not in arranged:
@@ -152,7 +153,7 @@ class Foresight:
         """
         assert self.plan is not None
         reach = self.plan.reach
-        least = max(system.norm * system.spread / NEARBY, 1 / SAFE)
+        least = max(system.norm * system.spread / NEARBY, self.lost, 1 / SAFE)
         near = [k for k in run if least < self.penalties[k] < SAFE]
         rest = [k for k in run if k not in near]
         if reach is None or (len(near) - 1) * reach.worth <= reach.before:
@@ -173,7 +174,9 @@ class Foresight:
             self.work.from_pole(pole, values[trip.others], scores, trip.longest)
             self._take_back([near[j] for j in trip.others], float(values[place]))
         known = [place, *trip.others]
-        rest += [near[j] for j in known if _is_empty(self.scores[near[j]])]
+        failed = [j for j in known if _is_empty(self.scores[near[j]])]
+        self.lost = max([self.lost, *(values[j] for j in failed if j < place)])
+        rest += [near[j] for j in failed]
         sides = (
             [k for j, k in enumerate(near) if j < place and j not in known],
             [k for j, k in enumerate(near) if j > place and j not in known],
