@@ -151,23 +151,36 @@ class Scored:
             self.weights = np.asarray(admit_weights(self.weights, len(self.truth)))
 
     def put(
-        self, machine: Any, k: int, scores: np.ndarray, outcome: Outcome, spent: float
+        self,
+        machines: Sequence[Any],
+        k: int,
+        scores: Sequence[np.ndarray],
+        outcomes: Sequence[Outcome],
+        spent: float,
     ) -> None:
-        """Score one machine on one split."""
-        study, test = self.study, self.study.splits[k].test
+        """Score several machines on one split."""
         start = time.perf_counter()
+        for outcome, found in zip(outcomes, self._all(machines, k, scores), strict=True):
+            outcome.test, outcome.fit_time = found, spent
+        seconds = time.perf_counter() - start
+        for outcome in outcomes:
+            outcome.score_time = seconds / len(machines)
+        self.study.account.seconds["scores"] += seconds
+        self.study.step(len(machines))
+
+    def _all(self, machines: Sequence[Any], k: int, scores: Sequence[np.ndarray]) -> Sequence[Any]:
+        study, test = self.study, self.study.splits[k].test
         w = None if self.weights is None else self.weights[test]
-        if study.scoring.quick is not None:
-            answers = scores if self.task.classes is None else self._codes(machine, scores)
-            outcome.test = study._tried(
-                lambda: study.scoring.of_predictions(self.truth[test], answers, w)
-            )
-        else:
-            told = foretold(machine, scores, self.task.classes)
-            outcome.test = study._score(told, np.empty((len(test), 1)), test)
-        outcome.fit_time, outcome.score_time = spent, time.perf_counter() - start
-        study.account.seconds["scores"] += outcome.score_time
-        study.step(1)
+        if study.scoring.quick is None:
+            told = [
+                foretold(m, f, self.task.classes) for m, f in zip(machines, scores, strict=True)
+            ]
+            return [study._score(one, np.empty((len(test), 1)), test) for one in told]
+        if self.task.classes is not None:
+            scores = [self._codes(m, f) for m, f in zip(machines, scores, strict=True)]
+        truth, F = self.truth[test], np.stack(scores)
+        found = study._tried(lambda: study.scoring.of_predictions(truth, F, w))
+        return found if isinstance(found, list) else [found] * len(machines)
 
     def _codes(self, machine: Any, scores: np.ndarray) -> np.ndarray:
         """Return the classes that a classifier would give."""

@@ -24,47 +24,47 @@ from mercer.selection.splits import Split
 
 __all__ = ["QUICK", "Scoring", "check_name", "quick_metrics", "try_out"]
 
-Metric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], float]
+# From targets, the predictions of several machines (a first axis more), and weights.
+Metric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
 
 
-def _errors(y: np.ndarray, f: np.ndarray, w: np.ndarray | None, power: int) -> np.ndarray:
-    return np.average(np.abs(y - f) ** power, axis=0, weights=w)
+def _errors(y: np.ndarray, F: np.ndarray, w: np.ndarray | None, power: int) -> np.ndarray:
+    """Return mean errors of each machine and target."""
+    return np.average(np.abs(y - F) ** power, axis=1, weights=w).reshape(len(F), -1)
 
 
-def _squared(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
-    return -float(np.mean(_errors(y, f, w, 2)))
+def _squared(y: np.ndarray, F: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    return -np.mean(_errors(y, F, w, 2), axis=1)
 
 
-def _root(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
-    return -float(np.mean(np.sqrt(_errors(y, f, w, 2))))
+def _root(y: np.ndarray, F: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    return -np.mean(np.sqrt(_errors(y, F, w, 2)), axis=1)
 
 
-def _absolute(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
-    return -float(np.mean(_errors(y, f, w, 1)))
+def _absolute(y: np.ndarray, F: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    return -np.mean(_errors(y, F, w, 1), axis=1)
 
 
-def _explained(y: np.ndarray, f: np.ndarray, w: np.ndarray | None) -> float:
+def _explained(y: np.ndarray, F: np.ndarray, w: np.ndarray | None) -> np.ndarray:
     """R², in the order of operations of scikit-learn's, whose rounding it shares.
 
     Constant targets count as 1 if they are met, else as 0.
     """
     if len(y) < 2:
-        return float("nan")
-    y, f = y.reshape(len(y), -1), f.reshape(len(y), -1)
+        return np.full(len(F), np.nan)
+    y, F = y.reshape(len(y), -1), F.reshape(len(F), len(y), -1)
     if w is None:
-        left, spread = ((y - f) ** 2).sum(axis=0), ((y - y.mean(axis=0)) ** 2).sum(axis=0)
+        left, spread = ((y - F) ** 2).sum(axis=1), ((y - y.mean(axis=0)) ** 2).sum(axis=0)
     else:
-        left = np.sum(w[:, None] * (y - f) ** 2, axis=0)
+        left = np.sum(w[:, None] * (y - F) ** 2, axis=1)
         spread = np.sum(w[:, None] * (y - np.average(y, axis=0, weights=w)) ** 2, axis=0)
-    if len(spread) == 1 and spread[0] != 0:
-        return 1 - float(left[0]) / float(spread[0])
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(spread != 0, 1 - left / spread, np.where(left != 0, 0.0, 1.0))
-    return float(np.average(found))
+    return np.average(found, axis=1)
 
 
-def _accuracy(y: np.ndarray, labels: np.ndarray, w: np.ndarray | None) -> float:
-    return float(np.average(y == labels, weights=w))
+def _accuracy(y: np.ndarray, labels: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+    return np.average(y == labels, axis=1, weights=w)
 
 
 QUICK: dict[str, Metric] = {
@@ -135,13 +135,18 @@ class Scoring:
             return {name: _number(value, name) for name, value in found.items()}
         return _number(found, "scoring")
 
-    def of_predictions(self, y: np.ndarray, f: np.ndarray, weights: np.ndarray | None) -> Any:
-        """Return the same from predictions alone; only for quick metrics."""
+    def of_predictions(
+        self, y: np.ndarray, F: np.ndarray, weights: np.ndarray | None
+    ) -> list[Any]:
+        """Return the same for several machines, from predictions alone; only for quick metrics."""
         assert self.quick is not None
         w = weights if self.weights else None
-        if list(self.quick) == ["score"]:
-            return self.quick["score"](y, f, w)
-        return {name: metric(y, f, w) for name, metric in self.quick.items()}
+        found = {name: metric(y, F, w).tolist() for name, metric in self.quick.items()}
+        if list(found) == ["score"]:
+            return found["score"]
+        return [
+            dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)
+        ]
 
 
 def quick_metrics(scoring: Any, machine: Any) -> dict[str, Metric] | None:
@@ -195,9 +200,11 @@ class Answers(Scoring):
         found = np.asarray(machine.predict(X))
         return found if self.classes is None else np.searchsorted(self.classes, found)
 
-    def of_predictions(self, y: np.ndarray, f: np.ndarray, weights: np.ndarray | None) -> Any:
+    def of_predictions(
+        self, y: np.ndarray, F: np.ndarray, weights: np.ndarray | None
+    ) -> list[Any]:
         """Return the predictions as they are."""
-        return f
+        return list(F)
 
 
 def check_name(scoring: Any, machine: Any) -> None:

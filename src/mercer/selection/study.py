@@ -300,12 +300,16 @@ class Study(Fits):
             if found.plan is not None:
                 self.account.notes.append(f"held out by {found.plan.explain()}")
             scorer = Scored(self, one.job.task)
-            for place, row in zip(one.places, found.scores, strict=True):
-                for k, scores in zip(one.splits, row, strict=True):
-                    if scores is None:
+            for j, k in enumerate(one.splits):
+                known = []
+                for place, row in zip(one.places, found.scores, strict=True):
+                    if row[j] is None:
                         one.rest.setdefault(place, []).append(k)
-                        continue
-                    scorer.put(machines[place], k, scores, outcomes[place][k], spent)
+                    else:
+                        known.append((machines[place], row[j], outcomes[place][k]))
+                if known:
+                    some, scores, told = zip(*known, strict=True)
+                    scorer.put(some, k, scores, told, spent)
             served = len(one.places) * len(one.splits)
             missing = sum(len(one.rest.get(place, ())) for place in one.places)
             self.account.counts["without a refit"] += served - missing
@@ -358,9 +362,8 @@ class Study(Fits):
                     self._failed(outcomes[place][k], error)
                 return
             spent = (time.perf_counter() - start) / len(places)
-            scorer = Scored(self, task)
-            for place, scores in zip(ascending, rows, strict=True):
-                scorer.put(machines[place], k, scores, outcomes[place][k], spent)
+            some, told = zip(*((machines[p], outcomes[p][k]) for p in ascending), strict=True)
+            Scored(self, task).put(some, k, rows, told, spent)
 
         self._later += [(one, k) for k in splits]
         self.account.counts["along C"] += len(places) * len(splits)

@@ -23,8 +23,8 @@ from mercer.threads import cores, in_threads, one_blas_thread
 
 __all__ = ["Shifted", "Space", "in_units", "lengths_of", "product", "solve_shifted"]
 
-TOLERANCE = 1e-12  # relative residual at which the recurrence stops
-ACCEPTED = 1e-11  # ... and up to which the answer, multiplied out, is trusted
+TOLERANCE = 2e-11  # relative residual at which the recurrence stops
+ACCEPTED = 1e-10  # ... and up to which the answer, multiplied out, is trusted
 FIRST = 10  # steps before the pace is looked at, and what one penalty is worth besides ...
 MANY = 10  # ... if there are so many, otherwise less
 LONGEST = 1000

@@ -31,12 +31,10 @@ from scipy.linalg import eigvalsh_tridiagonal
 from mercer import lapack
 from mercer.solvers.heldout import Held
 from mercer.solvers.influence import Inverse, Whole
-from mercer.solvers.krylov import Space, in_units, lengths_of, product
+from mercer.solvers.krylov import ACCEPTED, TOLERANCE, Space, in_units, lengths_of, product
 
 __all__ = ["Fold", "Nearby", "Pole", "Removal"]
 
-TOLERANCE = 2e-11  # relative residual at which the recurrence stops
-ACCEPTED = 1e-10  # ... and up to which the answer, multiplied out, is trusted
 EPS = float(np.finfo(float).eps)
 LOOKS = 10  # products by which the smallest eigenvalue is estimated
 
