@@ -47,7 +47,8 @@ PRODUCT = 1.5  # of n|R|², one triangle of a product
 CALL = 3e5  # what each small step costs besides its arithmetic
 REFIT_CALL = 3e7  # ... and each fit of a machine
 COLUMN, PASS = 2.5, 50.0  # of n², for each column of a step, and for reading the matrix
-WORTHWHILE = 2.0  # steps that a penalty must be worth for them to be tried
+WORTHWHILE = 2.0  # steps that a penalty must be worth for them to be tried ...
+TOGETHER = 20.0  # ... and that all of them must be
 BESIDE = 15.0  # of the multiplications of single columns with the factors of folds
 PREPARED = 4.0  # of the cubes of inner folds, for their inverses
 LARGE = 0.4  # share of the penalties of a grid that is done by steps
@@ -150,7 +151,7 @@ def plan_held_out(
         return HeldOutPlan(route, costs)
     if route == "spectrum":
         each = (costs[route] - DECOMPOSITION * n**3) / m
-    tried = columns > 0 and each >= WORTHWHILE * step
+    tried = columns > 0 and each >= max(WORTHWHILE, TOGETHER / m) * step
     return HeldOutPlan(route, costs, each / step if tried else 0.0, reach=reach)
 
 

@@ -87,6 +87,13 @@ def test_costs_of_nested_folds():
     assert plan.costs["inverse"] == pytest.approx(expected)
 
 
+def test_steps_are_not_tried_for_next_to_nothing():
+    """They are prepared, and some taken, before it shows whether they lead anywhere."""
+    assert plan_held_out(300, [100] * 3, 1, columns=3).steps == 0
+    assert plan_held_out(300, [100] * 3, 4, columns=3).steps > 0
+    assert plan_held_out(2000, [400] * 5, 1, columns=5).steps > 0
+
+
 def test_costs_of_features():
     plan = plan_held_out(10_000, [100] * 100, 20, features=50)
     assert plan.route == "features" and set(plan.costs) == {"features"}
