@@ -74,11 +74,14 @@ def test_nothing_free_is_only_evaluated():
 
 
 def test_criteria_count_free_parameters():
+    # Counts of a known model: those above have no best gamma, their likelihood rises for ever.
+    stimuli, known = np.concatenate([X, NEW]), GCM(1.5, (0.5, 0.3, 0.2), (0.4, 0.35, 0.25), 2.0)
+    counts = np.round(200 * known.fit(X, Y).predict_proba(stimuli))
     free = ("sensitivity", "attention", "bias", "gamma")
-    model = GCM(free=free, starts=3).fit(X, Y, NEW, COUNTS)
+    model = GCM(free=free, starts=3).fit(X, Y, stimuli, counts)
     assert model.fit_.parameters == 1 + 2 + 2 + 1
     assert model.aic_ == pytest.approx(12 - 2 * model.log_likelihood_)
-    assert model.bic_ == pytest.approx(6 * np.log(COUNTS.sum()) - 2 * model.log_likelihood_)
+    assert model.bic_ == pytest.approx(6 * np.log(counts.sum()) - 2 * model.log_likelihood_)
 
 
 def test_the_exemplars_are_the_stimuli_by_default():
