@@ -80,7 +80,8 @@ class ConvergenceWarning(UserWarning):
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for a close match, otherwise the known words."""
     known = sorted(known)
-    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
+    small = {name.lower(): name for name in reversed(known)}
+    close = difflib.get_close_matches(str(word).lower(), small, n=1, cutoff=0.6)
     if close:
-        return f"; did you mean {close[0]!r}?"
+        return f"; did you mean {small[close[0]]!r}?"
     return f"; known are {', '.join(repr(name) for name in known)}"

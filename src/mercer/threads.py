@@ -121,14 +121,26 @@ class OneBlasThread:
             if self._inside == 0:
                 if not self._owed:
                     self._before = [library.num_threads for library in _blas()]
-                self._change([1] * len(self._before))
+                self._owed = True
+                try:
+                    self._change([1] * len(self._before))
+                except BaseException:  # an interrupt, and nobody will leave who has not entered
+                    self._give_back()
+                    raise
             self._inside += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._owed = not self._change(self._before)
+                self._give_back()
+
+    def _give_back(self) -> None:
+        try:
+            self._owed = not self._change(self._before)
+        except BaseException:  # an interrupt has to wait
+            self._owed = not self._change(self._before)
+            raise
 
     def _change(self, counts: list[int]) -> bool:
         """Set the number of threads of each library; return whether that has worked."""

@@ -127,3 +127,25 @@ def test_jobs_inside_a_job_are_done_too():
     done: list[tuple[int, int]] = []
     threads.in_threads(lambda k: threads.unfold(lambda j: done.append((k, j)), range(3)), range(4))
     assert sorted(done) == [(k, j) for k in range(4) for j in range(3)]
+
+
+@pytest.mark.parametrize("calls", [1, 2], ids=["entering", "leaving"])
+def test_they_come_back_after_an_interrupt(blas, monkeypatch, calls):
+    """While the number of threads is being changed, which takes a moment."""
+    several, change, left = blas(), threads.OneBlasThread._change, [calls]
+
+    def interrupted(self, counts):
+        left[0] -= 1
+        if left[0] == 0:
+            if calls == 1:
+                change(self, counts)
+            raise KeyboardInterrupt
+        return change(self, counts)
+
+    monkeypatch.setattr(threads.OneBlasThread, "_change", interrupted)
+    with pytest.raises(KeyboardInterrupt), one_blas_thread:
+        pass
+    assert blas() == several
+    with one_blas_thread:
+        assert set(blas()) == {1}
+    assert blas() == several

@@ -36,7 +36,7 @@ import numpy as np
 
 from mercer.plans.reach import Reach
 
-__all__ = ["HeldOutPlan", "numbers_kept", "plan_held_out"]
+__all__ = ["HeldOutPlan", "numbers_kept", "numbers_stepped", "plan_held_out"]
 
 Route = Literal["inverse", "spectrum", "features", "refit", "refit spectrum"]
 
@@ -190,3 +190,16 @@ def numbers_kept(
         o**2 + o * n * bool(inner) + sum(2 * o * i + 4 * i**2 for i in inner) for o, inner in folds
     )
     return 3 * n**2 + parts + (ROOMY + 5 * penalties) * n * columns
+
+
+def numbers_stepped(order: int, columns: int, penalties: int) -> float:
+    """Return how many numbers steps from nothing take, if they are no more than a hundred.
+
+    More steps than that are taken only where there is room.
+
+    Examples
+    --------
+    >>> numbers_stepped(1000, columns=10, penalties=20)
+    2800000.0
+    """
+    return float(ROOMY + 9 * penalties) * order * columns

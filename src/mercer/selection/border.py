@@ -34,15 +34,14 @@ def borders(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> list[s
     """
     found = []
     for name in dict.fromkeys(name for some in combinations for name in some):
-        values = [some.get(name) for some in combinations]
-        if not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in values):
-            continue
-        distinct = np.unique(np.array(values, dtype=float))
-        distinct = distinct[np.isfinite(distinct)]
+        given = [some.get(name) for some in combinations]
+        values = np.array([v if _is_number(v) else np.nan for v in given], dtype=float)
+        scored = np.isfinite(values) & ~np.isnan(means).all(axis=0)
+        distinct = np.unique(values[scored])
         if len(distinct) < 2:
             continue
-        at = [_best(np.array(values, dtype=float), row, distinct) for row in means]
-        whole = all(isinstance(v, numbers.Integral) for v in values)
+        at = [_best(values, row, distinct) for row in means]
+        whole = all(isinstance(v, numbers.Integral) for v in given if _is_number(v))
         for end in (distinct[0], distinct[-1]):
             count = sum(place == end for place in at)
             further = _beyond(distinct, end, whole)
@@ -55,30 +54,38 @@ def borders(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> list[s
     return found
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
 def _best(values: np.ndarray, row: np.ndarray, distinct: np.ndarray) -> float:
-    """Return the best value, one inside the grid if it is as good as the border."""
+    """Return the best value, one inside the grid if it is as good as the border.
+
+    It is none of them if something is better that is no number, such as a heuristic.
+    """
     scores = np.where(np.isnan(row), -np.inf, row)
     best = np.array([scores[values == v].max() for v in distinct])
-    top = best.max()
+    top = scores.max()
     if not np.isfinite(top):
         return float("nan")
     good = best >= top - EQUAL * abs(top)
-    if good.all():
+    if good.all() or not good.any():
         return float("nan")  # a plain says nothing about what lies beyond it
     inside = good[1:-1]
     return float(distinct[1:-1][inside][0]) if inside.any() else float(distinct[good][0])
 
 
 def _beyond(distinct: np.ndarray, end: float, whole: bool) -> list[float]:
-    """Return values beyond an end, in the steps of the grid: factors if all are positive.
+    """Return values beyond an end, in the steps of the grid: factors if they are positive.
 
-    Whole numbers at equal distances, such as degrees, go on as they are, but not below 1.
+    Whole numbers at equal distances, such as degrees, go on as they are, but not below 1. So do
+    other numbers at equal distances from zero on.
     """
     low = end == distinct[0]
     near = distinct[1] if low else distinct[-2]
     steps = np.arange(1, FURTHER + 1)
-    even = whole and len(set(np.diff(distinct))) == 1
-    if distinct[0] > 0 and not even:
+    even = np.ptp(np.diff(distinct)) <= EQUAL * np.abs(distinct).max()
+    if near > 0 and end > 0 and not (even and (whole or distinct[0] <= 0)):
         return [float(v) for v in end * (end / near) ** steps]
     found = end + (end - near) * steps
     return [float(v) for v in found if v > 0 or distinct[0] < 0]

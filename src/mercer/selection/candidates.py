@@ -55,6 +55,10 @@ def candidates(estimator: Any, combinations: list[dict[str, Any]]) -> list[Any]:
         ...
     mercer.errors.SelectionError: KernelRidge has no parameter 'penalti'; did you mean 'penalty'?
     """
+    if isinstance(estimator, type):
+        raise SelectionError(f"a machine is needed; write {estimator.__name__}()")
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+        raise SelectionError(f"a machine is needed, found {estimator!r}")
     return [_changed(estimator, clone(some, safe=False)) for some in combinations]
 
 
@@ -90,7 +94,7 @@ def set_apart(machine: Any, *names: str) -> Hashable:
 
 def _key(value: Any) -> Hashable:
     if isinstance(value, dict):
-        return tuple(sorted((str(k), _key(v)) for k, v in value.items()))
+        return frozenset((_key(k), _key(v)) for k, v in value.items())
     if isinstance(value, list | tuple):
         return tuple(_key(v) for v in value)
     if isinstance(value, BaseEstimator):  # clones are never the same object
@@ -99,4 +103,4 @@ def _key(value: Any) -> Hashable:
         hash(value)
     except TypeError:
         return Identity(value)
-    return value
+    return type(value), value  # a number of items is not a share, though 1 == 1.0 == True

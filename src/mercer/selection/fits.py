@@ -13,12 +13,11 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from mercer.domains import GRAM_ROWS, admit_weights
+from mercer.domains import admit_weights
 from mercer.errors import SelectionError
-from mercer.kernels import named
-from mercer.machines import Machine
 from mercer.machines.scores import foretold
 from mercer.selection.account import Account, Outcome
+from mercer.selection.items import part_of
 from mercer.selection.scoring import Scoring
 from mercer.selection.splits import Split
 
@@ -65,7 +64,7 @@ class Fits:
         split = self.splits[k]
         with self.account.of("refits"):
             parts = [
-                _part(machine, self.X, rows, split.train) for rows in (split.train, split.test)
+                part_of(machine, self.X, rows, split.train) for rows in (split.train, split.test)
             ]
             self._fitted(clone(machine), k, parts[0], (parts[1], parts[0]), outcome)
         self.account.counts["refitted"] += 1
@@ -157,8 +156,9 @@ class Scored:
         scores: Sequence[np.ndarray],
         outcomes: Sequence[Outcome],
         spent: float,
+        steps: int = 1,
     ) -> None:
-        """Score several machines on one split."""
+        """Score several machines on one split; each counts as so many steps."""
         start = time.perf_counter()
         for outcome, found in zip(outcomes, self._all(machines, k, scores), strict=True):
             outcome.test, outcome.fit_time = found, spent
@@ -166,7 +166,7 @@ class Scored:
         for outcome in outcomes:
             outcome.score_time = seconds / len(machines)
         self.study.account.seconds["scores"] += seconds
-        self.study.step(len(machines))
+        self.study.step(steps * len(machines))
 
     def _all(self, machines: Sequence[Any], k: int, scores: Sequence[np.ndarray]) -> Sequence[Any]:
         study, test = self.study, self.study.splits[k].test
@@ -191,14 +191,6 @@ class Scored:
             copy.classes_ = self.task.classes
             return copy._winners(scores)
         return scores.argmax(axis=1)
-
-
-def _part(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
-    """Return some items; of similarities only those to the training items."""
-    pairwise = isinstance(machine, Machine) and named(machine.kernel).domain == GRAM_ROWS
-    if pairwise or getattr(machine.__sklearn_tags__().input_tags, "pairwise", False):
-        return np.asarray(X)[np.ix_(rows, train)]
-    return _safe_indexing(X, rows)
 
 
 def _per_item(value: Any, count: int) -> bool:

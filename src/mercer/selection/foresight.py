@@ -6,7 +6,7 @@ matrix, the others an inverse each. All of that is independent work, and the cor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer.machines.ridge import Regression
 from mercer.memory import affordable
-from mercer.plans.heldout import HeldOutPlan, numbers_kept, plan_held_out
+from mercer.plans.heldout import HeldOutPlan, numbers_kept, numbers_stepped, plan_held_out
 from mercer.selection.arrangement import Arrangement, arrange
 from mercer.selection.ridge import Work, intercept_of
 from mercer.selection.splits import Split
@@ -24,7 +24,7 @@ from mercer.threads import cores, in_threads, unfold
 
 __all__ = ["Asked", "Foretold", "Job", "foretell"]
 
-ROOMY = 200  # arrays of all columns that steps may take, besides the answers
+EACH = 3  # arrays of the size of a Gram matrix that each core takes
 NEARBY = 1e7  # condition up to which penalties are reached from one another
 SAFE = 1e100  # entries whose squares, and those of inverses, are numbers
 
@@ -45,17 +45,33 @@ class Foretold:
     plan: HeldOutPlan | None
 
 
-def foretell(jobs: Sequence[Job]) -> list[Foretold]:
+def foretell(
+    jobs: Sequence[Job], step: Callable[[int], None] = lambda count: None
+) -> list[Foretold]:
     """Return the held-out scores of machines for all penalties and splits, without fits.
 
-    What several jobs need is computed side by side, if they are enough for all cores.
+    What several jobs need is computed side by side, if they are enough for all cores, and fit.
+    `step` is told how many scores have become known.
     """
     arranged: dict[Any, Arrangement] = {}
-    sights = [Foresight(job, arranged) for job in jobs]
-    if len(sights) >= cores():
-        several = [one for one in sights if one.plan is not None and one.plan.route == "inverse"]
-        unfold(lambda task: task(), [one.begin for one in several])
-    return [one.foretold() for one in sights]
+    found: list[Foretold] = []
+    while len(found) < len(jobs):
+        some = jobs[len(found) : len(found) + _together(jobs[len(found) :])]
+        sights = [Foresight(job, arranged, step) for job in some]
+        if len(sights) >= cores():
+            several = [one for one in sights if one.plan and one.plan.route == "inverse"]
+            unfold(lambda task: task(), [one.begin for one in several])
+        found += [one.foretold() for one in sights]
+    return found
+
+
+def _together(jobs: Sequence[Job]) -> int:
+    """Return how many jobs may begin at once: each may have a matrix of its own."""
+    size = 8.0 * jobs[0].source.shape[0] ** 2
+    count = len(jobs)
+    while count > 1 and not affordable((count + EACH * cores()) * size):
+        count -= 1
+    return count
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,8 @@ class Job:
     is_gram : bool
     proved : bool
         Whether the Gram matrix is known to be positive semi-definite.
+    ranked : bool
+        Whether the order of the items by their scores matters, not only their labels.
     """
 
     machine: Any
@@ -83,6 +101,7 @@ class Job:
     penalties: Sequence[float]
     is_gram: bool = True
     proved: bool = False
+    ranked: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,8 +117,14 @@ class Asked:
 class Foresight:
     """A job with its plan, and the scores that are known so far."""
 
-    def __init__(self, job: Job, arranged: dict[Any, Arrangement]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        arranged: dict[Any, Arrangement],
+        step: Callable[[int], None] = lambda count: None,
+    ) -> None:
         splits, is_gram = job.splits, job.is_gram
+        self._step, self._told = step, [0] * len(job.penalties)
         self.penalties, self.proved = job.penalties, job.proved
         self.scores: list[list[np.ndarray | None]] = [[None] * len(splits) for _ in job.penalties]
         self.plan: HeldOutPlan | None = None
@@ -124,7 +149,15 @@ class Foresight:
         kept = numbers_kept(n, folds or [(o, ()) for o in used], columns, len(job.penalties))
         if self.plan.reach is not None and not affordable(8.0 * kept * cores()):
             self.plan = replace(self.plan, reach=None)
-        self.work = Work(job.machine, job.task, job.source, splits, found)
+        self.work = Work(job.machine, job.task, job.source, splits, found, job.ranked)
+
+    def _tell(self, places: Iterable[int]) -> None:
+        """Say how many more scores are known at some penalties, with which nobody else works."""
+        for k in places:
+            known = sum(one is not None for one in self.scores[k])
+            if known > self._told[k]:
+                self._step(known - self._told[k])
+                self._told[k] = known
 
     def begin(self) -> list[Callable[[], Any]]:
         """Do what a few products can do, and return the inverses that are left to compute."""
@@ -137,11 +170,15 @@ class Foresight:
         self, system: Inverse, run: list[int], smallest: float | None = None
     ) -> list[Callable[[], Any]]:
         runs, rest = self._around(system, run, smallest)
+        self._tell(run)
         return [partial(self._spread, system, *one) for one in runs] + self._each(system, rest)
 
     def _each(self, system: System, places: Sequence[int]) -> list[Callable[[], Any]]:
-        one = partial(self.work.at_once, system)
-        return [partial(one, self.penalties[k], self.scores[k]) for k in places]
+        def one(k: int) -> None:
+            self.work.at_once(system, self.penalties[k], self.scores[k])
+            self._tell([k])
+
+        return [partial(one, k) for k in places]
 
     def _around(
         self, system: Inverse, run: list[int], smallest: float | None
@@ -187,10 +224,10 @@ class Foresight:
         """Return all scores that can be known."""
         plan = self.plan
         if plan is None or plan.route == "refit":
-            return Foretold(self.scores, plan)
+            return self._result()
         if plan.route == "refit spectrum":
             self.work.each_by_itself(self.penalties, self.scores)
-            return Foretold(self.scores, plan)
+            return self._result()
         if not self.begun:
             self._by_steps()
         kinds: dict[str, Any] = {"inverse": Inverse, "spectrum": Spectrum, "features": Features}
@@ -199,7 +236,13 @@ class Foresight:
             left = self._left()
             if left and not (self.begun and kind is Inverse):
                 self._in_turn(self.work.system(kind), left)
-        return Foretold(self.scores, plan)
+        return self._result()
+
+    def _result(self) -> Foretold:
+        """Return the scores, and let go of the matrices."""
+        self._tell(range(len(self.scores)))
+        self.__dict__.pop("work", None)
+        return Foretold(self.scores, self.plan)
 
     def _in_turn(self, system: System, left: list[int]) -> None:
         """Do what is left; each core has some penalties near each other."""
@@ -216,11 +259,12 @@ class Foresight:
 
     def _by_steps(self) -> None:
         assert self.plan is not None
-        size = 8.0 * len(self.work.found.items) * self.columns
-        if self.plan.steps and affordable(size * (3 * len(self.penalties) + ROOMY)):
+        size = numbers_stepped(len(self.work.found.items), self.columns, len(self.penalties))
+        if self.plan.steps and affordable(8.0 * size * (cores() if self.begun else 1)):
             before = self._left()
             self.work.by_steps(self.penalties, self.scores, self.plan.steps)
             self._take_back([k for k in before if not _is_empty(self.scores[k])])
+            self._tell(before)
 
     def _take_back(self, found: list[int], definite: float = np.inf) -> None:
         """Empty the scores at penalties that are too small to make the matrix definite.

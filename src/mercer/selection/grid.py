@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
-from sklearn.utils.validation import _num_samples
 
-from mercer.domains import admit_labels, admit_target
 from mercer.errors import SelectionError
-from mercer.machines import Machine
 from mercer.progress import progress
 from mercer.selection.account import Outcome
 from mercer.selection.candidates import candidates, grid_of
+from mercer.selection.items import admit_items, check_arguments
 from mercer.selection.pipelines import examine
 from mercer.selection.scoring import check_name, scoring_of, try_out
 from mercer.selection.splits import Split, splits_of
@@ -114,12 +113,14 @@ class GridSearchCV(SklearnGridSearchCV):
         params = {name: value for name, value in params.items() if value is not None}
         combinations = grid_of(self.param_grid)
         machines = candidates(self.estimator, combinations)
-        self._check(X, params)
+        self._check(params)
         check_name(self.scoring, self.estimator)
-        splits = self._splits(X, y, groups)
-        scorers, refit_metric = self._get_scorers()
-        scoring = scoring_of(self.scoring, machines[0], params, scorers)
-        try_out(scoring, machines[0], X, y, splits)
+        X, y, splits = self._splits(machines, X, y, groups, params)
+        scorers, refit_metric = self._scorers()
+        scoring = scoring_of(self.scoring, machines, params, scorers)
+        example = try_out(scoring, machines, X, y, splits)
+        if callable(self.scoring) and isinstance(example, dict):
+            self._require_metric(example)
 
         title = f"{len(machines)} candidates x {len(splits)} splits"
         with progress(title, len(machines) * len(splits), self.verbose > 0 or None) as step:
@@ -136,26 +137,50 @@ class GridSearchCV(SklearnGridSearchCV):
             self._refit(X, y, params)
         return self
 
-    def _check(self, X: Any, params: dict[str, Any]) -> None:
+    def _check(self, params: dict[str, Any]) -> None:
         """Refuse what would only be noticed after much work."""
         if self.error_score != "raise" and not isinstance(self.error_score, numbers.Real):
             raise SelectionError(
                 f"error_score must be a number or 'raise', found {self.error_score!r}"
             )
-        weights, count = params.get("sample_weight"), _num_samples(X)
-        if weights is not None and np.ndim(weights) and len(weights) != count:
-            raise SelectionError(f"sample_weight has {len(weights)} entries for {count} items")
+        for name in ("refit", "return_train_score", "verbose"):
+            value = getattr(self, name)
+            known = isinstance(value, bool | np.bool_) or (
+                isinstance(value, numbers.Integral)
+                if name == "verbose"
+                else name == "refit" and (isinstance(value, str) or callable(value))
+            )
+            if not known:
+                raise SelectionError(f"{name}={value!r} is none of the values that it can have")
+        if params and get_config()["enable_metadata_routing"]:
+            raise SelectionError(
+                f"{next(iter(params))} would go to `fit`, and sample_weight to every score that "
+                "can use it; requests of metadata routing are not known here. Use scikit-learn's "
+                "GridSearchCV, or set_config(enable_metadata_routing=False)"
+            )
+        check_arguments(self.estimator, list(params))
 
-    def _splits(self, X: Any, y: Any, groups: Any) -> list[Split]:
-        codes, classes = None, []
-        machine = getattr(self.estimator, "_final_estimator", self.estimator)
-        if is_regressor(machine) and isinstance(machine, Machine) and y is not None:
-            admit_target(y, _num_samples(X))  # refuses what is not a finite number
+    def _splits(
+        self, machines: list[Any], X: Any, y: Any, groups: Any, params: dict[str, Any]
+    ) -> tuple[Any, Any, list[Split]]:
+        """Return items and targets that can be taken by place, and the splits of them."""
+        given = admit_items(machines, X, y, params.get("sample_weight"))
         labels = is_classifier(self.estimator) and y is not None
-        if labels and np.ndim(y) == 1:
-            codes, found = admit_labels(y, _num_samples(X))
-            classes = found.tolist()
-        return splits_of(self.cv, X, y, labels, groups, codes, classes)
+        splits = splits_of(self.cv, given.X, given.y, labels, groups, given.codes, given.classes)
+        return given.X, given.y, splits
+
+    def _scorers(self) -> tuple[Any, Any]:
+        try:
+            return self._get_scorers()
+        except ValueError as error:
+            raise SelectionError(str(error)) from error
+
+    def _require_metric(self, scores: dict[str, Any]) -> None:
+        """Refuse several scores of which none is named to choose by."""
+        try:
+            self._check_refit_for_multimetric(scores)
+        except ValueError as error:
+            raise SelectionError(str(error)) from error
 
     def _results(
         self,
@@ -178,7 +203,7 @@ class GridSearchCV(SklearnGridSearchCV):
         """Set the best parameters, as scikit-learn would."""
         self.multimetric_ = isinstance(example, dict)
         if callable(self.scoring) and self.multimetric_:
-            self._check_refit_for_multimetric(example)
+            self._require_metric(example)
             refit_metric = self.refit
         if not self.refit and self.multimetric_:
             return

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import LeaveOneOut
-from sklearn.utils.validation import _num_samples
 
-from mercer.domains import admit_labels, admit_target, admit_weights
+from mercer.domains import admit_target
 from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.account import Account
+from mercer.selection.items import admit_items
 from mercer.selection.penalties import Measures, Spectrum, afford_path, measure, task_of
 from mercer.selection.pipelines import examine
 from mercer.selection.scoring import Answers
-from mercer.selection.splits import Split, splits_of
+from mercer.selection.splits import splits_of
 
 __all__ = ["HeldOut", "generalized_cross_validation", "leave_one_out", "log_marginal_likelihood"]
 
@@ -76,22 +76,17 @@ def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
     >>> found.predictions.round(2), round(found.error, 3)
     (array([ 0.34,  0.49,  0.71,  0.09, -0.54, -0.51]), 0.088)
     """
-    splits = splits_of(LeaveOneOut(), X, y, False, *_labels(machine, X, y))
-    return held_out(machine, X, y, splits, sample_weight)
-
-
-def held_out(
-    machine: Any, X: Any, y: Any, splits: list[Split], sample_weight: Any = None
-) -> HeldOut:
-    """Return the predictions of all items by splits that hold out each of them once."""
-    count = _num_samples(X)
+    if isinstance(machine, type):
+        raise SelectionError(f"a machine is needed; write {machine.__name__}()")
     if not is_classifier(machine) and not is_regressor(machine):
         raise SelectionError(
             f"{type(machine).__name__} predicts neither labels nor numbers, so there is nothing "
             "to hold out"
         )
-    weights = admit_weights(sample_weight, count)
-    _, codes, classes = _labels(machine, X, y)
+    items = admit_items([machine], X, y, sample_weight)
+    X, y, codes, classes = items.X, items.y, items.codes, items.classes
+    splits = splits_of(LeaveOneOut(), X, y, False, None, codes, classes)
+    count, weights = len(items), items.weights
     given = {} if weights is None else {"sample_weight": weights}
     answers = Answers(np.asarray(classes) if codes is not None else None)
     with progress(f"{len(splits)} splits", len(splits)) as step:
@@ -119,13 +114,6 @@ def _mean(losses: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     if free <= 0:
         return mean, float("nan")
     return mean, float(np.sqrt(np.sum((share * (losses - mean)) ** 2) / free))
-
-
-def _labels(machine: Any, X: Any, y: Any) -> tuple[None, np.ndarray | None, list[Any]]:
-    if not is_classifier(machine):
-        return None, None, []
-    codes, classes = admit_labels(y, _num_samples(X))
-    return None, codes, classes.tolist()
 
 
 def generalized_cross_validation(

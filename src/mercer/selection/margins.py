@@ -111,7 +111,7 @@ def along_C(
             break  # nobody waits for the others
         table, intercept = path.at(C)
         scores = _scored(rows, table, some) + intercept
-        if path.warm and _doubtful(copy, scores, tol, len(classes)):
+        if path.warm and (path.unfinished or _doubtful(copy, scores, tol, len(classes))):
             table, intercept = path.at(C, afresh=True)
             scores = _scored(rows, table, some) + intercept
         found.append(scores[:, 0] if scores.shape[1] == 1 else scores)
@@ -137,6 +137,11 @@ class Path:
         self.programs: list[Program] = []
         self.optima: list[Optimum] = []
         self.warm = False  # whether the last solution began with another one
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a duel stopped early; how far it came depends on where it began."""
+        return any(optimum.status != "solved" for optimum in self.optima)
 
     def at(self, C: float, afresh: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of all duels, and their intercepts, at a price."""

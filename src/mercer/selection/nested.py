@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,14 +17,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
-from mercer.domains import admit_labels, admit_weights
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.progress import progress
 from mercer.selection.account import Account, Outcome
 from mercer.selection.border import borders
 from mercer.selection.candidates import candidates, grid_of
+from mercer.selection.items import Items, admit_items
 from mercer.selection.pipelines import examine
 from mercer.selection.ridge import has_shortcut
 from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
@@ -157,13 +156,15 @@ def nested_cv(
     combinations = grid_of(grid)
     machines = candidates(machine, combinations)
     check_name(scoring, machine)
-    weights = admit_weights(sample_weight, _num_samples(X))
-    given = {} if weights is None else {"sample_weight": weights}
-    folds = _folds(machine, X, y, outer, inner, groups)
-    score = scoring_of(scoring, machine, given)
+    items = admit_items(machines, X, y, sample_weight)
+    X, y = items.X, items.y
+    given = {} if items.weights is None else {"sample_weight": items.weights}
+    folds = _folds(machine, items, outer, inner, groups)
     if isinstance(scoring, list | tuple | set | dict):
         raise SelectionError(ONE_SCORE)
-    try_out(score, machines[0], X, y, [*folds.inner, *folds.outer])
+    score = scoring_of(scoring, machines, given)
+    if isinstance(try_out(score, machines, X, y, [*folds.inner, *folds.outer]), dict):
+        raise SelectionError(ONE_SCORE)
     count = len(machines) * (len(folds.inner) + len(folds.outer))
     with progress(f"{len(machines)} candidates", count, verbose > 0 or None) as step:
         work = Work(machines, X, y, folds, score, given, step)
@@ -238,14 +239,12 @@ class Work:
         return scores
 
 
-def _folds(machine: Any, X: Any, y: Any, outer: Any, inner: Any, groups: Any) -> Folds:
+def _folds(machine: Any, items: Items, outer: Any, inner: Any, groups: Any) -> Folds:
     """Return all folds, checked before any work starts."""
+    X, y, codes, classes = items.X, items.y, items.codes, items.classes
     classifier = bool(is_classifier(machine)) and y is not None
-    codes, classes = None, []
-    if classifier:
-        codes, found = admit_labels(y, _num_samples(X))
-        classes = found.tolist()
     outer, inner = (_grouped(cv, groups, classifier) for cv in (outer, inner))
+    inner = list(inner) if isinstance(inner, Iterator) else inner  # it is needed several times
     outside = splits_of(outer, X, y, classifier, groups, codes, classes, "outer")
     inside: list[Split] = []
     for o, split in enumerate(outside):

@@ -233,8 +233,9 @@ class MarginPath(BaseEstimator):
         Parameters
         ----------
         X, y, sample_weight
-        cv : int or splitter of scikit-learn
-            A number means stratified folds in the order of the items.
+        cv : int, splitter of scikit-learn or iterable of (train, test)
+            A number means stratified folds in the order of the items. Folds by groups are given
+            as an iterable: ``GroupKFold(5).split(X, y, groups)``.
         """
         if not isinstance(self.machine, SVC):
             raise SelectionError(f"a path of margins needs SVC, found {self.machine!r}")
@@ -251,7 +252,7 @@ class MarginPath(BaseEstimator):
             kernel = self.machine._resolve(points, weights)
             scale = float(np.mean(to_numpy(diagonal(kernel, points))))
             grid = PRICES / (scale if scale > 0 else 1.0)
-        folds = folds_of(cv, X, codes, weights)
+        folds = folds_of(cv, X, codes, classes, weights)
         every = np.arange(len(points))
         found = np.empty((len(folds), len(grid)))
         title = f"{len(grid)} values of C x {len(folds)} folds"

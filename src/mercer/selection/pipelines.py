@@ -54,7 +54,9 @@ def examine(
     **how: Any,
 ) -> tuple[list[list[Outcome]], Account]:
     """Return how each machine or pipeline does on each split, and where the time went."""
-    if all(is_chain(machine) for machine in machines) and not params and not scoring.own:
+    # What `fit_transform` gives need not be what `transform` will say of the same items.
+    whole = bool(params) or scoring.own or how.get("train_scores", False)
+    if not whole and all(is_chain(machine) for machine in machines):
         outcomes, account = _run_chains(machines, X, y, splits, scoring, **how)
     else:
         study = Study(X, y, splits, scoring, params, **how)

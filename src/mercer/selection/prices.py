@@ -52,16 +52,17 @@ class Ascent:
 
 
 def folds_of(
-    cv: Any, X: Any, y: np.ndarray, weights: np.ndarray | None
+    cv: Any, X: Any, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the items to learn from and those held out, for each fold.
 
     Examples
     --------
-    >>> [test.tolist() for _, test in folds_of(2, None, np.array([0, 1, 0, 1]), None)]
+    >>> codes, classes = np.array([0, 1, 0, 1]), np.array(["no", "yes"])
+    >>> [test.tolist() for _, test in folds_of(2, np.zeros(4), codes, classes, None)]
     [[0, 1], [2, 3]]
     """
-    splits = splits_of(cv, np.zeros(len(y)) if X is None else X, y, classifier=True)
+    splits = splits_of(cv, X, codes, True, codes=codes, classes=classes.tolist())
     folds = [(split.train, split.test) for split in splits]
     for number, (_, test) in enumerate(folds):
         if not len(test) or (weights is not None and not weights[test].any()):

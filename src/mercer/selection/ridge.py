@@ -26,14 +26,18 @@ from mercer.selection.arrangement import Arrangement
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import Held, held_out, nested
 from mercer.solvers.influence import Features, Inverse, Spectrum, System
-from mercer.solvers.krylov import solve_shifted
+from mercer.solvers.krylov import CAPACITY, solve_shifted
 from mercer.solvers.nearby import Fold, Pole
 
-__all__ = ["Work", "has_shortcut", "intercept_of"]
+__all__ = ["Work", "has_shortcut", "intercept_of", "is_ridge"]
 
 # Condition up to which a route keeps about nine digits (tests/oracles/test_held_out.py).
 TRUSTED = {Inverse: 1e8, Spectrum: 1e7, Features: 1e7}
 STEPPED = 1e6  # ... and up to which steps do
+CLOSE = 1e-6  # scores of classes that differ by less are not trusted, being differences
+TIED = 1e-9  # scores of items that differ by less have no order that can be trusted
+STEPS = 100.0  # what a score that is computed anew is worth
+ROOM = 2**22  # numbers that may always be stored
 
 
 def has_shortcut(machine: Any) -> bool:
@@ -55,6 +59,18 @@ def has_shortcut(machine: Any) -> bool:
     )
 
 
+def is_ridge(machine: Any) -> bool:
+    """Tell whether a machine is a ridge regression inside.
+
+    Examples
+    --------
+    >>> from mercer import SVC, GaussianProcess
+    >>> is_ridge(GaussianProcess()), is_ridge(SVC())
+    (True, False)
+    """
+    return isinstance(machine, Ridge | KernelDiscriminant)
+
+
 def intercept_of(machine: Any) -> bool:
     """Tell whether the machine's regression has an intercept."""
     return isinstance(machine, KernelDiscriminant) or bool(machine.intercept)
@@ -62,13 +78,14 @@ def intercept_of(machine: Any) -> bool:
 
 @dataclass
 class Work:
-    """One machine's regression on arranged items."""
+    """One machine's regression on arranged items; `ranked` if their order by scores matters."""
 
     machine: Any
     task: Regression
     source: Any
     splits: Sequence[Split]
     found: Arrangement
+    ranked: bool = False
 
     def __post_init__(self) -> None:
         n = len(self.task.target)
@@ -106,11 +123,19 @@ class Work:
         return lapack.factor(M)
 
     def by_steps(
-        self, penalties: Sequence[float], scores: list[list[np.ndarray | None]], worth: float
+        self,
+        penalties: Sequence[float],
+        scores: list[list[np.ndarray | None]],
+        worth: float,
+        usable: Sequence[int] | None = None,
     ) -> None:
-        """Fill in the scores of those penalties for which a few products with M suffice."""
+        """Fill in the scores of those penalties for which a few products with M suffice.
+
+        All splits are done that leave items out, or some of them.
+        """
         sides, s = self.sides, self.scale
-        usable = [k for k, rows in enumerate(self.found.removed) if rows is not None]
+        if usable is None:
+            usable = [k for k, rows in enumerate(self.found.removed) if rows is not None]
         count = len(sides)
         found = solve_shifted(
             self.matrix, np.tile(sides, (len(usable), 1)),
@@ -176,15 +201,24 @@ class Work:
         sums: Any = None
         if isinstance(self.machine, KernelDiscriminant):
             sums = self.target[self.found.items].T @ (self.scale[:, None] * alpha)
-        return self._scores(k, F, sums, penalty)
+        found = self._scores(k, F, sums, penalty)
+        if found is None or self.task.classes is None or not self.intercept:
+            return found
+        # Beside an intercept a small function is lost again; what a refit says depends on rounding.
+        mixed = isinstance(self.machine, KernelDiscriminant)
+        flat = len(F) > 1 and np.ptp(F, axis=0).max() <= CLOSE
+        lost = self.ranked and (flat or (mixed and _are_tied(F)))
+        return None if lost or _are_close(F, found, TIED) else found
 
     def at_once(self, system: System, penalty: float, scores: list[np.ndarray | None]) -> None:
         """Fill in the scores of all splits for one penalty."""
         influence = self._trusted(system, penalty)
         if influence is not None:
             unit = penalty if isinstance(system, Features) else 1.0
-            for split, held, sums in self._held(influence, unit):
-                self._put(split, held, sums, penalty, scores)
+            found = self._held(influence, unit)
+            self._mend(
+                penalty, scores, [one[0] for one in found if self._put(*one, penalty, scores)]
+            )
 
     def pole(
         self, system: Inverse, penalty: float, scores: list[np.ndarray | None]
@@ -194,8 +228,7 @@ class Work:
         if influence is None:
             return None
         found = list(self._held(influence, 1.0))
-        for split, held, sums in found:
-            self._put(split, held, sums, penalty, scores)
+        self._mend(penalty, scores, [one[0] for one in found if self._put(*one, penalty, scores)])
         splits = [split for split, _, _ in found]
         if any(scores[split] is None or held.factor is None for split, held, _ in found):
             return None
@@ -212,9 +245,38 @@ class Work:
         known = influence is not None and influence.condition <= TRUSTED[type(system)]
         return influence if known else None
 
-    def _put(self, split: int, held: Held, sums: Any, penalty: float, scores: list[Any]) -> None:
-        if held.trusted and np.isfinite(held.residuals).all():
-            scores[split] = self._read(split, held.residuals, sums, penalty)
+    def _put(
+        self, split: int, held: Held, sums: Any, penalty: float, scores: list[np.ndarray | None]
+    ) -> bool:
+        """Fill in the scores of a split from its residuals, unless classes are too close.
+
+        Returns whether they are. A score is y minus a residual. Where it is small beside y, as
+        with narrow kernels, it has lost its digits, and with them the label.
+        """
+        if not held.trusted or not np.isfinite(held.residuals).all():
+            return False
+        test = self.splits[split].test
+        r = held.residuals[self.found.tests[split]]
+        if self.roots is not None:
+            r = r / self.roots[test][:, None]
+        F = self.target[test] - r
+        found = self._scores(split, F, sums, penalty)
+        if found is not None and self.task.classes is not None:
+            if (self.ranked and _are_tied(F)) or _are_close(F, found, CLOSE):
+                return True
+        scores[split] = found
+        return False
+
+    def _mend(
+        self, penalty: float, scores: list[np.ndarray | None], doubtful: Sequence[int]
+    ) -> None:
+        """Multiply out the scores of some splits, if a few steps suffice for that."""
+        if not isinstance(self.source, np.ndarray) or self.source.shape[1] != len(self.target):
+            return  # features, which a refit will use
+        n = len(self.found.items)
+        some = max(1, max(n**2, ROOM) // (CAPACITY * n * len(self.sides)))
+        for start in range(0, len(doubtful), some):
+            self.by_steps([penalty], [scores], STEPS, doubtful[start : start + some])
 
     def _held(self, influence: Any, unit: float) -> Iterator[tuple[int, Held, Any]]:
         """Yield, for each split that has one, its residuals, and YᵀA for discriminants."""
@@ -267,14 +329,6 @@ class Work:
                 sums = self.target[train].T @ a
                 scores[p][k] = self._scores(k, rows @ a + influence.offset, sums, penalty)
 
-    def _read(self, k: int, residuals: np.ndarray, sums: Any, penalty: float) -> Any:
-        """Return the machine's scores of a split's test items from residuals."""
-        test = self.splits[k].test
-        r = residuals[self.found.tests[k]]
-        if self.roots is not None:
-            r = r / self.roots[test][:, None]
-        return self._scores(k, self.target[test] - r, sums, penalty)
-
     def _scores(self, k: int, F: np.ndarray, sums: Any, penalty: float) -> Any:
         """Return what the machine makes of the values of its regression."""
         if not isinstance(self.machine, KernelDiscriminant):
@@ -296,3 +350,24 @@ class Work:
 def _without(sums: Any, held: Held, unit: float) -> Any:
     """Return YᵀA when some items are left out."""
     return None if sums is None else sums - held.alpha.T @ held.residuals / unit
+
+
+def _are_tied(F: np.ndarray) -> bool:
+    """Tell whether two items have nearly the same value."""
+    return len(F) > 1 and bool(np.diff(np.sort(F, axis=0), axis=0).min() <= TIED)
+
+
+def _are_close(F: np.ndarray, scores: np.ndarray, apart: float) -> bool:
+    """Tell whether two classes have nearly the same score for some item.
+
+    F are the values of the regression that the scores are made of, some of them many times as
+    large.
+    """
+    if scores.ndim == 1:
+        margins = np.abs(scores)
+    else:
+        best = np.sort(scores, axis=1)
+        margins = best[:, -1] - best[:, -2]
+    largest = np.abs(F).max()
+    factor = max(1.0, float(np.abs(scores).max() / largest)) if largest > 0 else 1.0
+    return bool(margins.min() <= apart * factor)

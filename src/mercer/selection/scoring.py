@@ -13,16 +13,16 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from mercer.errors import SelectionError, suggestion
+from mercer.selection.items import final, part_of
 from mercer.selection.splits import Split
 
-__all__ = ["QUICK", "Scoring", "check_name", "quick_metrics", "try_out"]
+__all__ = ["Answers", "Scoring", "check_name", "quick_metrics", "scoring_of", "try_out"]
 
 # From targets, the predictions of several machines (a first axis more), and weights.
 Metric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
@@ -67,8 +67,9 @@ def _accuracy(y: np.ndarray, labels: np.ndarray, w: np.ndarray | None) -> np.nda
     return np.average(y == labels, axis=1, weights=w)
 
 
-QUICK: dict[str, Metric] = {
-    "accuracy": _accuracy,
+# Of labels, which may be their numbers, and of numbers themselves.
+QUICK_LABELS: dict[str, Metric] = {"accuracy": _accuracy}
+QUICK_NUMBERS: dict[str, Metric] = {
     "neg_mean_absolute_error": _absolute,
     "neg_mean_squared_error": _squared,
     "neg_root_mean_squared_error": _root,
@@ -78,9 +79,7 @@ QUICK: dict[str, Metric] = {
 
 def default_scoring(machine: Any) -> str | None:
     """Return the name of what `machine.score` computes, if it is scikit-learn's own."""
-    if isinstance(machine, Pipeline):
-        machine = machine.steps[-1][1]
-    score = getattr(type(machine), "score", None)
+    score = getattr(type(final(machine)), "score", None)
     if score is ClassifierMixin.score:
         return "accuracy"
     return "r2" if score is RegressorMixin.score else None
@@ -149,27 +148,43 @@ class Scoring:
         ]
 
 
-def quick_metrics(scoring: Any, machine: Any) -> dict[str, Metric] | None:
-    """Return the quick metrics that a `scoring` argument stands for, or None."""
+def quick_metrics(scoring: Any, machines: Sequence[Any]) -> dict[str, Metric] | None:
+    """Return the quick metrics that a `scoring` argument stands for, or None.
+
+    Examples
+    --------
+    >>> from mercer import SVC, KernelRidge
+    >>> list(quick_metrics("r2", [KernelRidge()])), quick_metrics("r2", [SVC()])
+    (['score'], None)
+    """
+    if all(is_classifier(machine) for machine in machines):
+        known = QUICK_LABELS
+    elif all(is_regressor(machine) for machine in machines):
+        known = QUICK_NUMBERS
+    else:
+        return None
     if scoring is None:
-        scoring = default_scoring(machine)
+        defaults = {default_scoring(machine) for machine in machines}
+        scoring = defaults.pop() if len(defaults) == 1 else None
     if isinstance(scoring, str):
-        return {"score": QUICK[scoring]} if scoring in QUICK else None
+        return {"score": known[scoring]} if scoring in known else None
     names = scoring if isinstance(scoring, dict) else None
     if names is None and isinstance(scoring, list | tuple | set):
         names = {name: name for name in scoring}
-    if names and all(isinstance(v, str) and v in QUICK for v in names.values()):
-        return {name: QUICK[v] for name, v in names.items()}
+    if names and all(isinstance(v, str) and v in known for v in names.values()):
+        return {name: known[v] for name, v in names.items()}
     return None
 
 
-def scoring_of(scoring: Any, machine: Any, params: dict[str, Any], scorers: Any = None) -> Scoring:
+def scoring_of(
+    scoring: Any, machines: Sequence[Any], params: dict[str, Any], scorers: Any = None
+) -> Scoring:
     """Return the scoring that an argument stands for, with what is known about it.
 
     Weights of the items count in a score that can use them.
     """
     if scorers is None:
-        scorers = scoring if callable(scoring) else check_scoring(machine, scoring)
+        scorers = scoring if callable(scoring) else check_scoring(machines[0], scoring)
     parts = scorers._scorers.values() if isinstance(scorers, _MultimetricScorer) else [scorers]
     own = not all(isinstance(one, _BaseScorer | _PassthroughScorer) for one in parts)
     weights = params.get("sample_weight") is not None
@@ -183,7 +198,7 @@ def scoring_of(scoring: Any, machine: Any, params: dict[str, Any], scorers: Any 
             UserWarning,
             stacklevel=3,
         )
-    return Scoring(scorers, None if own else quick_metrics(scoring, machine), weights, own)
+    return Scoring(scorers, None if own else quick_metrics(scoring, machines), weights, own)
 
 
 class Answers(Scoring):
@@ -225,9 +240,13 @@ def check_name(scoring: Any, machine: Any) -> None:
             )
 
 
-def try_out(scoring: Scoring, machine: Any, X: Any, y: Any, splits: Sequence[Split]) -> None:
-    """Score a machine that has seen a few items, so that a scoring that fails does so now."""
-    split = splits[0]
+def try_out(
+    scoring: Scoring, machines: Sequence[Any], X: Any, y: Any, splits: Sequence[Split]
+) -> Any:
+    """Score a machine that has seen a few items, so that a scoring that fails does so now.
+
+    Returns what it gave, or None if that is not known.
+    """
     if scoring.quick is not None:
         single = min(len(one.test) for one in splits) < 2
         if single and any(metric is _explained for metric in scoring.quick.values()):
@@ -235,32 +254,50 @@ def try_out(scoring: Scoring, machine: Any, X: Any, y: Any, splits: Sequence[Spl
                 "R² of a single held-out item is not defined; score by "
                 'scoring="neg_mean_squared_error", or leave out more than one item at a time'
             )
-        return
+        return None
+    split, failed = splits[0], {}
     few = _few(y, split.train)
+    # Some parameters need more items than a few, or cannot be fitted at all.
+    for rows in (few, split.train):
+        for machine in machines[:CANDIDATES]:
+            kind = type(final(machine))
+            if kind in failed:
+                continue
+            try:
+                part = part_of(machine, X, rows, rows)
+                small = clone(machine).fit(part, *([] if y is None else [_safe_indexing(y, rows)]))
+                held = part_of(machine, X, split.test, rows)
+            except Exception:  # the fits themselves will tell
+                continue
+            try:
+                return _tried(scoring, small, held, y, split.test)
+            except SelectionError as error:
+                failed[kind] = error
+        if failed:
+            raise next(iter(failed.values()))
+    return None
 
-    def part(rows: np.ndarray) -> Any:
-        pairwise = named_pairwise(machine)
-        return np.asarray(X)[np.ix_(rows, few)] if pairwise else _safe_indexing(X, rows)
 
-    try:
-        small = clone(machine).fit(part(few), *([] if y is None else [_safe_indexing(y, few)]))
-        held = part(split.test)
-    except Exception:  # the fits themselves will tell
-        return
-    labels = None if y is None else _safe_indexing(y, split.test)
+def _tried(scoring: Scoring, machine: Any, X: Any, y: Any, rows: np.ndarray) -> Any:
+    """Return a score, or say how it fails."""
+    labels = None if y is None else _safe_indexing(y, rows)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scoring.of_machine(small, held, labels)
+            found = scoring.of_machine(machine, X, labels)
     except SelectionError:
         raise
     except Exception as error:
         raise SelectionError(
             f"scoring fails with {type(error).__name__}: {error} (tried on a machine that has "
-            f"seen {len(few)} items)"
+            "seen some of the items)"
         ) from error
+    if isinstance(found, dict) and not found:
+        raise SelectionError("scoring gave no scores")
+    return found
 
 
+CANDIDATES = 20  # machines with which a scoring is tried, until one can be fitted
 TRIED = 40  # items that a machine sees to try out a scoring
 
 
@@ -281,11 +318,6 @@ def _few(y: Any, train: np.ndarray) -> np.ndarray:
     rank[order] = np.arange(len(order)) - starts[codes.ravel()[order]]
     few = np.flatnonzero(rank < 2)
     return train[np.union1d(few[: 20 * TRIED], np.arange(min(TRIED, len(train))))]
-
-
-def named_pairwise(machine: Any) -> bool:
-    """Tell whether a machine's items are rows of similarities."""
-    return bool(machine.__sklearn_tags__().input_tags.pairwise)
 
 
 def _number(value: Any, name: str) -> float:

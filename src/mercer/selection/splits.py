@@ -56,9 +56,11 @@ def splits_of(
         raise SelectionError(f"there are {count} items, but {_num_samples(y)} targets")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         _check_folds(int(cv), count, name)
+    if isinstance(cv, type):
+        raise SelectionError(f"{name} must be a splitter, found a class; write {cv.__name__}()")
     if cv is not None and isinstance(cv, bool | str | float):
         raise SelectionError(
-            f"cv must be a number of folds, a splitter or an iterable of splits, found {cv!r}"
+            f"{name} must be a number of folds, a splitter or an iterable of splits, found {cv!r}"
         )
     if isinstance(cv, Iterable) and not hasattr(cv, "split"):
         cv = list(cv)
@@ -73,7 +75,7 @@ def splits_of(
     except (TypeError, ValueError) as error:
         raise SelectionError(_why(splitter, count, groups, error)) from error
     if not pairs:
-        raise SelectionError("cv gives no splits at all")
+        raise SelectionError(f"{name} gives no splits at all")
     splits = [
         Split(_places(a, count, f"training part of split {k}"), _places(b, count, f"split {k}"))
         for k, (a, b) in enumerate(pairs)
@@ -119,9 +121,15 @@ def _why(splitter: Any, count: int, groups: Any, error: Exception) -> str:
 
 def _places(rows: np.ndarray, count: int, name: str) -> np.ndarray:
     """Return places of items as integers, refusing an empty set and places that do not exist."""
-    if rows.dtype == bool and len(rows) == count:
+    if rows.ndim != 1:
+        raise SelectionError(f"the {name} must be a list of items, found {rows.ndim} dimensions")
+    if rows.dtype == bool:
+        if len(rows) != count:
+            raise SelectionError(
+                f"the {name} is a mask of {len(rows)} entries, but there are {count} items"
+            )
         rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or len(rows) == 0:
+    if len(rows) == 0:
         raise SelectionError(f"the {name} is empty")
     if rows.dtype.kind not in "iu" or rows.min() < -count or rows.max() >= count:
         raise SelectionError(f"the {name} names items that are not among the {count} given")

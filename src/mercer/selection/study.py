@@ -34,17 +34,17 @@ from mercer.plans.margins import SMALL
 from mercer.selection.account import Outcome
 from mercer.selection.candidates import set_apart
 from mercer.selection.fits import Fits, Scored
-from mercer.selection.foresight import Asked, Job, foretell
+from mercer.selection.foresight import EACH, Asked, Job, foretell
 from mercer.selection.margins import along_C, has_path, margin_task
-from mercer.selection.ridge import has_shortcut
+from mercer.selection.ridge import has_shortcut, is_ridge
 from mercer.selection.splits import renumbered
-from mercer.threads import in_threads, one_blas_thread, stopping
+from mercer.threads import cores, in_threads, one_blas_thread, stopping
 
 __all__ = ["Study"]
 
 TOGETHER = 6  # Gram matrices that are filled at once
 FEW = 500  # items up to which threads of BLAS would only wait for each other
-WORK = 4  # arrays of a Gram matrix's size that the work on it may take besides
+WORK = 2  # arrays of a Gram matrix's size that the work on it may take, and what its cores take
 
 
 class Study(Fits):
@@ -53,9 +53,7 @@ class Study(Fits):
     def run(self, machines: Sequence[Any]) -> list[list[Outcome]]:
         """Return how each machine does on each split."""
         outcomes = [[Outcome() for _ in self.splits] for _ in machines]
-        self._later: list[
-            tuple[Any, int]
-        ] = []  # work on several kernels that is best done at once
+        self._later: list[tuple[Any, int]] = []  # on several kernels, best done at once
         groups: dict[Kernel, list[int]] = defaultdict(list)
         alone = []
         for place, machine in enumerate(machines):
@@ -131,7 +129,7 @@ class Study(Fits):
                 rests = self._ridges(machines, known, todo, outcomes)
                 for kernel, K in known.items():
                     for (places, splits), rest in zip(todo[kernel], rests[kernel], strict=True):
-                        self._on_gram(machines, kernel, K, places, splits, outcomes, rest)
+                        self._on_gram(machines, kernel, points, K, places, splits, outcomes, rest)
                 if self._later:
                     with self.account.of("support vector machines along C"):
                         in_threads(lambda job: job[0](job[1]), self._later)
@@ -156,7 +154,7 @@ class Study(Fits):
         """Cut the kernels into portions whose Gram matrices fit, or return an empty one."""
         size = 8 * len(points) ** 2
         count = TOGETHER
-        while count and not affordable((count + WORK) * size):
+        while count and not affordable((count + WORK + EACH * cores()) * size):
             count -= 1
         if not count:
             self.account.notes.append("no Gram matrix was shared, because it does not fit")
@@ -193,10 +191,10 @@ class Study(Fits):
         every = [machines[place] for places, _ in jobs for place in places]
         if self.train_scores or not all(has_shortcut(machine) for machine in every):
             return False  # the others gain more from a Gram matrix that they share
+        count = _features(kernel, points)
+        if count is None or 2 * count > len(points):
+            return False
         try:
-            finite = kernel.map_features(points)
-            if finite is None or 2 * finite.count > len(points):
-                return False
             features = features_of(kernel, points)(points)
         except Exception:  # so will a Gram matrix
             return False
@@ -222,13 +220,18 @@ class Study(Fits):
         self,
         machines: Sequence[Any],
         kernel: Kernel,
+        points: Points,
         K: np.ndarray,
         places: list[int],
         splits: list[int],
         outcomes: list[list[Outcome]],
         rest: dict[int, list[int]],
     ) -> None:
-        """Run some machines on some splits with one Gram matrix; of ridges only `rest`."""
+        """Run some machines on some splits with one Gram matrix; of ridges only `rest`.
+
+        If the kernel has fewer features than there are items the matrix is singular. Then a ridge
+        that needs more digits than the matrix has is fitted to the items, where it has them.
+        """
         paths = [p for p in places if has_path(machines[p]) and self._follows(machines[p], kernel)]
         done = {p for p in places if has_shortcut(machines[p]) and not self.train_scores}
         for some in self._families(machines, paths, "C"):
@@ -236,9 +239,14 @@ class Study(Fits):
                 done.update(some)
         rest.update({place: splits for place in places if place not in done})
         by_split: dict[int, list[int]] = defaultdict(list)
+        ridges = {place for place in rest if is_ridge(machines[place])}
+        thin = bool(ridges) and (_features(kernel, points) or len(K)) < len(K)
         for place, missing in rest.items():
             for k in missing:
-                by_split[k].append(place)
+                if thin and place in ridges:
+                    self._fit(machines[place], k, outcomes[place][k])
+                else:
+                    by_split[k].append(place)
         for k, some in by_split.items():
             with self.account.of("refits on parts of a Gram matrix"):
                 self._on_part(machines, kernel, K, k, some, outcomes)
@@ -282,7 +290,8 @@ class Study(Fits):
                 continue
             parts = renumbered([self.splits[k] for k in splits], splits)
             proved = named(machine.kernel).proof().verdict == "proved"
-            job = Job(machine, task, source, parts, penalties, gram, proved)
+            ranked = not self.scoring.by_labels
+            job = Job(machine, task, source, parts, penalties, gram, proved, ranked)
             found.append(Asked(job, some, splits, rest))
         return found
 
@@ -294,7 +303,7 @@ class Study(Fits):
         start = time.perf_counter()
         few = one_blas_thread if len(self.splits[0].train) < FEW else nullcontext()
         with self.account.of("held-out predictions without refits"), few:
-            answers = foretell([one.job for one in asked])
+            answers = foretell([one.job for one in asked], self.step)
         spent = (time.perf_counter() - start) / max(served, 1)
         for one, found in zip(asked, answers, strict=True):
             if found.plan is not None:
@@ -309,7 +318,7 @@ class Study(Fits):
                         known.append((machines[place], row[j], outcomes[place][k]))
                 if known:
                     some, scores, told = zip(*known, strict=True)
-                    scorer.put(some, k, scores, told, spent)
+                    scorer.put(some, k, scores, told, spent, steps=0)
             served = len(one.places) * len(one.splits)
             missing = sum(len(one.rest.get(place, ())) for place in one.places)
             self.account.counts["without a refit"] += served - missing
@@ -391,6 +400,15 @@ class Study(Fits):
             points = GramRows(G, np.arange(len(G)), symmetric=True)
             self._fitted(machine, k, points, (rows, G), outcomes[place][k])
         self.account.counts["refitted on parts of a Gram matrix"] += len(places)
+
+
+def _features(kernel: Kernel, points: Points) -> int | None:
+    """Return how many explicit features a kernel has, or None if it has none here."""
+    try:
+        finite = kernel.map_features(points)
+    except Exception:  # a Gram matrix will tell
+        return None
+    return None if finite is None else int(finite.count)
 
 
 def _rows(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from mercer.gram.room import ROOM
 from mercer.kernels.tiles import spans
+from mercer.memory import affordable
 from mercer.threads import cores, in_threads, one_blas_thread
 
 __all__ = ["Shifted", "Space", "in_units", "lengths_of", "product", "solve_shifted"]
@@ -231,6 +232,8 @@ class Space:
             return False  # or nothing is left to find, or its length is lost
         self.beside.append(b)
         if k + 1 == len(self.basis):
+            if not affordable(2.0 * self.basis.nbytes):
+                return False
             self.basis = np.concatenate([self.basis, np.empty_like(self.basis)])
         unit = np.divide(1.0, b, out=np.zeros_like(b), where=b > 0)[:, None]
         np.multiply(w, unit, out=self.basis[k + 1])

@@ -1,15 +1,24 @@
 """What bad input gets from selection: a named error, before any work starts."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, KernelMeans, KernelRidge, KernelRidgeClassifier
-from mercer.errors import DomainError, MercerError, SelectionError, ValidityError
+from mercer import SVC, KernelMeans, KernelNeighbors, KernelRidge, KernelRidgeClassifier
+from mercer.errors import (
+    DomainError,
+    MercerError,
+    SelectionError,
+    SelectionWarning,
+    ValidityError,
+)
 from mercer.kernels import Gaussian, Linear
-from mercer.selection import GridSearchCV, nested_cv
+from mercer.selection import GridSearchCV, MarginPath, leave_one_out, nested_cv
 
 RNG = np.random.default_rng(0)
 N = 20
@@ -122,9 +131,12 @@ def test_parameters_that_do_not_exist(run, machine, name, close):
         (1, "at least 2 folds, found 1"),
         (0, "at least 2 folds, found 0"),
         (-3, "at least 2 folds, found -3"),
-        (2.5, "cv must be a number of folds"),
-        ("five", "cv must be a number of folds"),
-        (True, "cv must be a number of folds"),
+        (2.5, "must be a number of folds"),
+        ("five", "must be a number of folds"),
+        (True, "must be a number of folds"),
+        (KFold, "found a class; write KFold()"),
+        ([(np.zeros((2, 2), dtype=int), [3])], "must be a list of items, found 2 dimensions"),
+        ([(np.ones(19, dtype=bool), [3])], "a mask of 19 entries, but there are 20 items"),
         (object(), "cv"),
         ([], "no splits at all"),
         ([1, 2], "cv cannot split"),
@@ -248,8 +260,7 @@ def test_lengths(run, cv, y):
 @pytest.mark.parametrize("count", [19, 13])
 def test_weights_of_another_length(run, count):
     """Also if it is just the number of training items."""
-    error = SelectionError if run is search else DomainError
-    given = {"fit": {"sample_weight": np.ones(count)}, "error": error}
+    given = {"fit": {"sample_weight": np.ones(count)}, "error": DomainError}
     refused(f"sample_weight has {count} entries", run, **given)
 
 
@@ -306,3 +317,155 @@ def test_settings_of_a_support_vector_machine(name, good, bad):
         found = search(SVC(Gaussian(1.0)), {name: [good, bad]}, y=LABELS, cv=folds)
     assert np.isnan(found.cv_results_["mean_test_score"]).tolist() == [False, True]
     assert found.best_params_ == {name: good}
+
+
+# ---- items, targets and weights ---------------------------------------------------------------
+
+
+def left_out(machine=MACHINE, items=X, y=Y, fit=None, **_):
+    return leave_one_out(machine, items, y, **(fit or {}))
+
+
+every = pytest.mark.parametrize("run", [search, nest, left_out])
+
+
+@every
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.r_[np.nan, Y[1:]], "NaN or infinity at row 0"),
+        (LABELS, "for labels use a classifier"),
+        (None, "requires y to be passed"),
+        (3.0, "y must be a sequence"),
+    ],
+    ids=["nan", "labels", "none", "scalar"],
+)
+def test_targets(run, y, words):
+    refused(words, run, y=y, error=MercerError)
+
+
+@every
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.r_[-1.0, np.ones(N - 1)], "item 0 has -1.0"),
+        (np.r_[np.nan, np.ones(N - 1)], "item 0 has nan"),
+        (np.zeros(N), "all sample weights are zero"),
+        (np.ones((N, 2)), "must be 1D"),
+        (["heavy"] * N, "sample_weight"),
+    ],
+    ids=["negative", "nan", "zero", "table", "text"],
+)
+def test_weights(run, weights, words):
+    refused(words, run, fit={"sample_weight": weights}, error=DomainError)
+
+
+def test_arguments_of_fit_that_do_not_exist():
+    words = "Recorder.fit has no argument 'sample_wieght'; did you mean 'sample_weight'?"
+    refused(words, search, fit={"sample_wieght": np.ones(N)})
+
+
+@every
+@pytest.mark.parametrize("items", [None, 3.0, object()], ids=["none", "scalar", "object"])
+def test_items_that_are_no_sequence(run, items):
+    refused("X must be a sequence", run, items=items)
+
+
+@every
+@pytest.mark.parametrize("width", [N - 2, N + 3])
+def test_a_precomputed_matrix_must_be_square(run, width):
+    similar = np.random.default_rng(0).uniform(size=(N, width))
+    words = ["a square matrix", f"found {N} x {width}"]
+    refused(words, run, machine=Recorder("precomputed"), items=similar)
+
+
+@every
+def test_a_class_is_no_machine(run):
+    refused("write Recorder()", run, machine=Recorder)
+
+
+def test_a_path_learns_from_every_class():
+    ordered = np.sort(LABELS)
+    with pytest.raises(SelectionError, match="split 1 has no item of the class 'b'"):
+        MarginPath(SVC(Gaussian(1.0)), [1.0, 2.0]).fit(X, ordered, cv=KFold(2))
+
+
+# ---- scores -----------------------------------------------------------------------------------
+
+
+def raises(machine, A, y):
+    raise KeyError("boo")
+
+
+@both
+@pytest.mark.parametrize("grid", [{"penalty": [-1.0, 1.0]}, {"penalty": [1.0]}])
+def test_a_scoring_that_raises_is_tried_on_a_machine_that_can_be_fitted(run, grid):
+    refused("scoring fails with KeyError", run, grid=grid, scoring=raises, fits=2)
+
+
+@both
+def test_a_scoring_that_raises_is_tried_on_more_items_where_few_do_not_suffice(run):
+    items = RNG.normal(size=(240, 2))
+    machine, grid = KernelNeighbors(n_neighbors=45), {"n_neighbors": [45, 46]}
+    labels = np.arange(240) % 2
+    given = {"machine": machine, "grid": grid, "items": items, "y": labels}
+    refused("scoring fails with KeyError", run, scoring=raises, cv=2, **given)
+
+
+def test_a_candidate_that_cannot_be_scored_does_not_stop_the_others():
+    pipeline = Pipeline([("scale", StandardScaler()), ("machine", SVC(Gaussian(1.0)))])
+    with pytest.warns(UserWarning) as told:
+        found = GridSearchCV(pipeline, {"machine": ["passthrough", SVC(Gaussian(1.0))]},
+                             cv=3, scoring="f1_macro").fit(X, LABELS)  # fmt: skip
+    assert any("scoring failed" in str(one.message) for one in told)
+    assert found.best_index_ == 1 and np.isnan(found.cv_results_["mean_test_score"][0])
+
+
+def test_several_scores_need_one_to_choose_by():
+    def two(machine, A, y):
+        return {"a": 1.0, "b": 2.0}
+
+    refused("refit", search, scoring=two, fits=1)
+    refused("refit", search, scoring=["r2", "neg_mean_squared_error"])
+    refused("one score", nest, scoring=two, fits=1)
+    refused("no scores", search, scoring=lambda machine, A, y: {}, fits=1)
+
+
+@both
+@pytest.mark.parametrize(
+    ("machine", "y", "scoring"),
+    [
+        (MACHINE, Y, "accuracy"),
+        (ClassRecorder(Gaussian(1.0)), LABELS, "neg_mean_squared_error"),
+        (ClassRecorder(Gaussian(1.0)), LABELS, "r2"),
+    ],
+)
+def test_scores_of_another_kind(run, machine, y, scoring):
+    refused("scoring fails with", run, machine=machine, y=y, scoring=scoring, fits=1)
+
+
+def test_a_score_in_capitals():
+    refused("did you mean 'r2'?", search, scoring="R2")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("refit", 1), ("return_train_score", "yes"), ("verbose", "loud")]
+)
+def test_options(name, value):
+    refused(f"{name}={value!r}", search, **{name: value})
+
+
+def test_routing_is_not_pretended():
+    with config_context(enable_metadata_routing=True):
+        refused("metadata routing", search, fit={"sample_weight": np.ones(N)})
+        search()  # nothing is to be routed
+
+
+def test_folds_that_can_be_used_once():
+    folds = list(KFold(3).split(np.zeros(10)))
+    pairs = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
+    machine = KernelRidge(Gaussian(1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)
+        once, often = (nested_cv(machine, X, Y, GRID, pairs, f) for f in (iter(folds), folds))
+    np.testing.assert_array_equal(once.scores, often.scores)

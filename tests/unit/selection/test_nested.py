@@ -257,6 +257,11 @@ def test_no_border_is_told_without_one():
         ([0.1, 1.0], [0.3, 0.5], "1, in 1 of 1 folds; try also 10, 100"),
         ([1.0], [0.5], None),
         ([0.1, 1.0, 10.0], [np.nan, 0.3, 0.5], "10, in 1 of 1 folds; try also 100, 1e+03"),
+        ([-1.0, 0.1, 1.0], [np.nan, 0.5, 0.3], "0.1, in 1 of 1 folds; try also 0.01, 0.001"),
+        ([0.0, 0.001, 0.01], [0.1, 0.3, 0.5], "0.01, in 1 of 1 folds; try also 0.1, 1"),
+        (["median", 0.1, 1.0], [0.3, 0.1, 0.5], "1, in 1 of 1 folds; try also 10, 100"),
+        (["median", 0.1, 1.0], [0.5, 0.1, 0.3], None),  # the heuristic is better
+        ([None, 0.1, 1.0], [0.3, 0.1, 0.5], "1, in 1 of 1 folds; try also 10, 100"),
         (["a", "b"], [0.3, 0.5], None),
         ([0.1, "median"], [0.5, 0.3], None),
         ([False, True], [0.5, 0.3], None),
