@@ -99,7 +99,8 @@ def _draw(line: Curve, ax: Axes, label: str | None) -> Axes:
         ax.plot(x, line.training, "--", color=paint, linewidth=1.0, label="training")
         ax.legend()
     ax.plot(x[line.best], y[line.best], "o", markersize=9, markerfacecolor="none", color=INK)
-    if len(x) > 2 and x.min() > 0 and x.max() / x.min() >= 20:
+    known = x[np.isfinite(y) & (x != 0)]  # none, and what is not known, may be left out
+    if len(known) > 2 and known.min() > 0 and known.max() / known.min() >= 20:
         ax.set_xscale("log")
     if line.limit is not None:
         _focus(ax, line, before)

@@ -32,12 +32,16 @@ __all__ = ["Best", "Descent", "Trial", "needed", "quietly"]
 REACH = 1e3  # a parameter may become so many times larger or smaller
 PENALTIES = 1e-9, 1e5  # times the mean of k(x, x)
 GRID = 29  # penalties that are tried at a start
-STEP = 3.0  # between the bandwidths of neighboring starts
+STEP = 3.0  # between the bandwidths that are looked at before the descents ...
+SCALES = range(-3, 7)  # ... and how many steps from the median distance they are
+BEGUN = 3  # descents from the best of them
 MATRICES = 6  # of the size of K, that a descent may hold at once
 SIDE_BY_SIDE = 2000  # up to so many items, starts share the cores; for more, each has them all
 FAR = 10.0  # how much worse a place counts where nothing can be computed
 # Errors below this share of the targets' mean square are rounding errors.
 ROUNDING = 1e-12
+EQUAL = 1e-6  # share of a criterion that is no difference
+NEAR = 0.01  # distance of a logarithm from the edge of its box that counts as none
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class Descent:
                 "leave out per_dimension"
             )
 
-    def divide(self) -> None:
+    def divide(self, count: int | None, rng: np.random.Generator) -> None:
         """Go on from the best kernel with one bandwidth per dimension."""
         common, points = self.best.kernel, self.system.points
         several = per_dimension(common, points)
@@ -117,6 +121,11 @@ class Descent:
         starts = [several, per_dimension(self.medians, points)]
         starts.append(per_dimension(self.medians, points, by_spread=True))
         self.begin(several, starts)
+        spread = self.logs.read(starts[-1])
+        starts[-1] = self.logs.write(several, (self._ranked(spread) or [spread])[0])
+        for _ in range((count or 0) - len(starts)):
+            noise = rng.normal(scale=math.log(STEP), size=self.logs.count)
+            starts.append(self.logs.write(several, spread + self.logs.among(REACHES) * noise))
         self.run(list(dict.fromkeys(starts)))
 
     def parameters(self, kernel: Kernel, penalty: float) -> dict[str, Any]:
@@ -126,29 +135,47 @@ class Descent:
         return {**found, "penalty": penalty}
 
     def starts(self, count: int | None, rng: np.random.Generator) -> list[Kernel]:
-        """Return kernels at which to begin."""
+        """Return kernels at which to begin: the given one, and those that look best."""
         given, medians = self.sizes
-        reach, step = self.logs.among(REACHES), math.log(STEP)
-        places = (
-            [given] if not reach.any() else [given, given - step * reach, given + step * reach]
-        )
-        if count is None:
-            amplitude = self.excess * self.logs.among(AMPLITUDES)
-            extra = medians - given + amplitude
-            if np.abs(extra).max(initial=0.0) > 1.5 * step:
-                places.append(given + extra)
-        else:
-            places = places[:count]
-            for _ in range(count - len(places)):
-                places.append(medians + reach * rng.normal(scale=step))
-        return [self.logs.write(self.given, place) for place in places]
+        reach = self.logs.among(REACHES)
+        middle = medians + self.excess * self.logs.among(AMPLITUDES)
+        wanted = 1 + BEGUN if count is None else count
+        places = [given, *(self._ranked(middle) if wanted > 1 else [])][:wanted]
+        for _ in range(0 if count is None else count - len(places)):
+            places.append(middle + reach * rng.normal(scale=2 * math.log(STEP)))
+        return list(dict.fromkeys(self.logs.write(self.given, place) for place in places))
+
+    def _ranked(self, middle: np.ndarray) -> list[np.ndarray]:
+        """Return places with all bandwidths wider or narrower, from the best one on.
+
+        Each has its best penalty. Of two neighbors the worse one comes after all others.
+        """
+        reach = self.logs.among(REACHES)
+        if not reach.any():
+            return [middle] if np.abs(middle - self.sizes[0]).max(initial=0.0) > 0 else []
+        places = [middle + scale * math.log(STEP) * reach for scale in SCALES]
+        heights = np.full(len(places), np.inf)
+
+        def look(k: int) -> None:
+            try:
+                heights[k] = self._along(self.logs.write(self.given, places[k]))[1]
+            except (SolveError, ValidityError) as error:
+                self.failure = str(error)
+
+        count = len(self.system.points)
+        with quietly(count):
+            in_threads(look, range(len(places)), threads=count <= SIDE_BY_SIDE)
+        order = [k for k in np.argsort(heights, kind="stable").tolist() if heights[k] < np.inf]
+        apart = [k for i, k in enumerate(order) if not {k - 1, k + 1} & set(order[:i])]
+        return [places[k] for k in [*apart, *(k for k in order if k not in apart)]]
 
     def box(self) -> np.ndarray:
         """Return the limits of all logarithms, those of the penalty last."""
         amplitude = self.logs.among(AMPLITUDES)
         low, high = self.sizes.min(axis=0), self.sizes.max(axis=0)
         margin = math.log(REACH) * (1 + amplitude)
-        low, high = low - margin, high + margin + amplitude * max(self.excess, 0.0)
+        low = low - margin + amplitude * min(self.excess, 0.0)
+        high = high + margin + amplitude * max(self.excess, 0.0)
         return np.concatenate([np.stack([low, high], axis=1), [self.penalties]])
 
     def look(self, kernel: Kernel, penalty: float, message: str) -> None:
@@ -181,14 +208,16 @@ class Descent:
         for place in range(len(kernels)):
             trial, best = ends[place]
             self.trials.append(trial)
-            if best.value < self.best.value:
+            # Of several ends that are as good, the one that began nearer to what was given.
+            known = math.isfinite(self.best.value)
+            if best.value < self.best.value - (EQUAL * abs(self.best.value) if known else 0.0):
                 self.best = best
 
     def _descend(self, kernel: Kernel) -> tuple[Trial, Best]:
         """Descend from a kernel, with the best penalty for it, to a minimum."""
         here, box = Best(kernel=kernel), self.box()
         try:
-            penalty = self._best_penalty(kernel)
+            penalty, _ = self._along(kernel)
         except (SolveError, ValidityError) as error:
             self.failure = str(error)
             place = self.parameters(kernel, np.nan)
@@ -207,19 +236,20 @@ class Descent:
         after = self.parameters(here.kernel, here.penalty)
         return Trial(before, after, here.value, int(found.nit), _message(found)), here
 
-    def _best_penalty(self, kernel: Kernel) -> float:
+    def _along(self, kernel: Kernel) -> tuple[float, float]:
+        """Return the best of many penalties, and the criterion there."""
         task, grid = self.system, np.exp(np.linspace(self.penalties[0], self.penalties[1], GRID))
         K = self.tiling.gram(kernel)
         heights = along_penalties(self.name, K, grid, task.target, task.weights, task.intercept)
         if not math.isfinite(heights.min()):
             raise SolveError("the criterion is infinite for all penalties")
-        return float(grid[heights.argmin()])
+        return float(grid[heights.argmin()]), float(heights.min())
 
     def _edges(self, logs: np.ndarray | None, box: np.ndarray) -> tuple[str, ...]:
         """Return the names of parameters that are at the edge of their box."""
         if logs is None:
             return ()
-        low, high = (np.abs(logs - edge) < 1e-6 for edge in box.T)
+        low, high = (np.abs(logs - edge) < NEAR for edge in box.T)
         names = [*(f"kernel__{name}" for name in self.logs.names), "penalty"]
         parts = np.cumsum((*self.logs.sizes, 1))[:-1]
         at = []

@@ -18,6 +18,7 @@ __all__ = ["AMPLITUDES", "REACHES", "Logarithms", "per_dimension", "with_medians
 REACHES = ("bandwidth", "sensitivity", "scale")
 AMPLITUDES = ("factor", "value")  # and those that say how large similarity is
 ALIKE = 3.0  # up to this ratio the spreads of columns are taken to be equal
+CONSTANT = 1e3  # bandwidth of a column that is always the same, times what it is
 
 
 @dataclass(frozen=True)
@@ -162,12 +163,15 @@ def _standardized(kernel: Stationary, points: Points) -> np.ndarray | None:
     """Return bandwidths in proportion to the columns' spread, None if there is no need."""
     if not isinstance(points, Vectors) or points.is_sparse:
         return None
-    spread = np.std(points.array, axis=0)
-    if spread.max() <= ALIKE * spread.min():
+    varies = np.ptp(points.array, axis=0) > 0
+    spread = np.std(points.array, axis=0)[varies]
+    if not len(spread) or spread.max() <= ALIKE * spread.min():
         return None
-    spread = np.where(spread > 0, spread, 1.0)
     try:
-        again = kernel.set_params(bandwidth="median").resolve(points.array / spread)
+        again = kernel.set_params(bandwidth="median").resolve(points.array[:, varies] / spread)
     except MercerError:  # a bandwidth without a unit
         return None
-    return spread * again.sigma
+    # Nothing is known about a column that is constant, so it is not to matter.
+    widths = np.maximum(CONSTANT * np.abs(points.array[0]), spread.max() * again.sigma)
+    widths[varies] = spread * again.sigma
+    return widths

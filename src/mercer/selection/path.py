@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, Self
 
@@ -28,6 +29,7 @@ from mercer.selection.prices import Ascent, folds_of, gap_of
 __all__ = ["MarginPath", "RidgePath"]
 
 CONDITION = 1e10  # beyond it fewer than six digits of a leave-one-out error are left
+VISIBLE = 0.1  # share of the best value that a picture of a path shows at least, three times
 PENALTIES = np.logspace(-6, 3, 50)  # times the mean of the diagonal
 PRICES = np.logspace(-2, 3, 11)  # divided by it
 
@@ -144,17 +146,19 @@ class RidgePath(BaseEstimator):
         best = int(np.nanargmax(heights) if criterion == "evidence" else np.nanargmin(heights))
         # With the largest penalty hardly anything is learned; what is worse is learned by heart.
         top, loss = float(heights[best]), float(heights[-1] - heights[best])
-        wide = criterion != "misclassification" and abs(loss) > 0.1 * abs(top)
-        limit = top + 3 * loss if wide else None
+        least = VISIBLE * abs(top) if errors is None else 3 * float(errors[best])
+        loss = math.copysign(max(abs(loss), least), -1.0 if criterion == "evidence" else 1.0)
+        limit = None if criterion == "misclassification" else top + 3 * loss
         return Curve("penalty", self.penalties_, heights, errors, training, name, best, limit)
 
     def _keep(self, task: Task, found: Measures, known: np.ndarray) -> None:
         """Set the attributes that have one number for each penalty."""
-        n, share = len(task.places), (task.weights / task.weights.sum())[:, None]
+        share = (task.weights / task.weights.sum())[:, None]
         error = np.sum(share * found.losses, axis=0)
         spread = found.losses - error
         # With equal weights this is the deviation over the root of n.
-        se = np.sqrt(np.sum((share * spread) ** 2, axis=0) * n / max(n - 1, 1))
+        free = 1 - float(np.sum(share**2))
+        se = np.sqrt(np.sum((share * spread) ** 2, axis=0) / free) if free > 0 else error * np.nan
         deviation = np.sqrt(np.sum(share * spread**2, axis=0))
 
         def placed(values: np.ndarray) -> np.ndarray:

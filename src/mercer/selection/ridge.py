@@ -204,7 +204,7 @@ class Work:
         found = self._scores(k, F, sums, penalty)
         if found is None or self.task.classes is None or not self.intercept:
             return found
-        # Beside an intercept a small function is lost again; what a refit says depends on rounding.
+        # Beside an intercept a small function is lost again, and a refit depends on rounding.
         mixed = isinstance(self.machine, KernelDiscriminant)
         flat = len(F) > 1 and np.ptp(F, axis=0).max() <= CLOSE
         lost = self.ranked and (flat or (mixed and _are_tied(F)))
@@ -261,9 +261,9 @@ class Work:
             r = r / self.roots[test][:, None]
         F = self.target[test] - r
         found = self._scores(split, F, sums, penalty)
-        if found is not None and self.task.classes is not None:
-            if (self.ranked and _are_tied(F)) or _are_close(F, found, CLOSE):
-                return True
+        labels = found is not None and self.task.classes is not None
+        if labels and ((self.ranked and _are_tied(F)) or _are_close(F, found, CLOSE)):
+            return True
         scores[split] = found
         return False
 

@@ -96,8 +96,9 @@ def search(
         that does not matter gets a very large one.
     sample_weight : array of shape (n,), optional
     starts : int, optional
-        Number of starts: the kernel as given, with bandwidths divided and multiplied by 3, then at
-        random. By default 3, and one with median distances if those are far from all.
+        Number of starts: the kernel as given, then those that look best of ten kernels with
+        bandwidths from a 27th to 729 times the median distance, then at random. By default 4.
+        With `per_dimension` there are 3 more, or as many again.
     max_iter : int
         Steps of each descent.
     random_state : int
@@ -125,15 +126,16 @@ def search(
     name = known(default if criterion is None else criterion)
     system = system_of(machine, X, y, sample_weight)
     count = None if starts is None else _whole("starts", starts)
+    rng = _generator(random_state)
     n = len(system.points)
     afford(needed(n), f"a search with {n} items", "search on some of them")
     descent = Descent(system, name, _whole("max_iter", max_iter))
     if per_dimension:
         descent.require_dimensions()
     descent.look(system.kernel, number(machine.penalty, "penalty"), "as given")
-    descent.run(descent.starts(count, np.random.default_rng(random_state)))
+    descent.run(descent.starts(count, rng))
     if per_dimension and descent.best.kernel is not None:
-        descent.divide()
+        descent.divide(count, rng)
     best = descent.best
     if best.kernel is None:
         raise SelectionError(f"the criterion could not be computed anywhere: {descent.failure}")
@@ -161,6 +163,13 @@ def _whole(name: str, value: Any) -> int:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         raise SelectionError(f"{name} must be a whole number from 1 on, found {value!r}")
     return int(value)
+
+
+def _generator(seed: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise SelectionError(f"random_state must be a whole number, found {seed!r}") from error
 
 
 def _show(value: Any) -> str:

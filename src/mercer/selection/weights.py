@@ -38,7 +38,7 @@ FEW = 20  # that many different whole numbers may still be labels
 GRID = np.logspace(-8, 5, 27)
 ROUNDING = 1e-12  # a share of a Gram matrix, or of the targets' square, that is rounding error
 NOTHING = 1e-7  # a weight, as a share of all or of the penalty, that is taken to be zero
-EXPECTED = 100  # evaluations of two descents, about
+EXPECTED = 200, 20  # evaluations of all descents together, and of each kernel alone, about
 LARGEST = 1e3  # a weight, where all begin with a sum of 1
 
 
@@ -131,6 +131,8 @@ def learn_weights(
         hint = suggestion(criterion, ("alignment", "leave-one-out"))
         raise SelectionError(f"unknown criterion {criterion!r}{hint}")
     given = None if penalty is None else number(penalty, "penalty")
+    if given is not None and criterion == "alignment":
+        raise SelectionError('alignment knows no penalty; it is for criterion="leave-one-out"')
     parts = _kernels(kernels)
     grams = Grams.of(parts, X, y, classify, sample_weight)
     moments, pull, size = grams.moments()
@@ -141,8 +143,10 @@ def learn_weights(
         v = np.where(v > NOTHING, v, 0.0)
         value = float(v @ pull / math.sqrt(v @ moments @ v) / size)
     else:
-        with progress("descents", EXPECTED) as step, quietly(len(grams.target)):
+        expected = EXPECTED[0] + EXPECTED[1] * len(parts)
+        with progress("descents", expected) as step, quietly(len(grams.target)):
             v, value, found = _least_error(grams, v, given, step)
+            value *= grams.unit**2
     factors = v / grams.scales
     if not normalize:
         v = factors
@@ -154,9 +158,10 @@ def learn_weights(
 
 @dataclass(frozen=True)
 class Grams:
-    """Centered Gram matrices of kernels, scaled to variance 1, and centered targets.
+    """Centered Gram matrices of kernels, scaled to variance 1, and centered targets in units.
 
-    `scales` are the variances before, 1 for a kernel that is constant and has the matrix 0.
+    `scales` are the variances before, 1 for a kernel that is constant and has the matrix 0. The
+    largest target is one `unit`, as powers of the targets may be no numbers.
     """
 
     kernels: tuple[Kernel, ...]
@@ -164,6 +169,7 @@ class Grams:
     scales: np.ndarray
     target: np.ndarray
     weights: np.ndarray
+    unit: float
 
     @classmethod
     def of(cls, kernels: list[Kernel], X: Any, y: Any, classify: Any, sample_weight: Any) -> Grams:
@@ -186,7 +192,8 @@ class Grams:
             K /= scales[-1]
             matrices.append(K)
         target = target - np.average(target, axis=0, weights=w)
-        return cls(resolved, matrices, np.array(scales), target, w)
+        unit = float(np.abs(target).max()) or 1.0
+        return cls(resolved, matrices, np.array(scales), target / unit, w, unit)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Return all ⟨Kⱼ, Kₗ⟩, all ⟨Kⱼ, YYᵀ⟩ and |YYᵀ|, an item counting by its weight."""
@@ -225,7 +232,11 @@ class Grams:
 def _least_error(
     grams: Grams, aligned: np.ndarray, penalty: float | None, step: Callable[..., None]
 ) -> tuple[np.ndarray, float, float]:
-    """Return weights, leave-one-out error and penalty, the best from two starts."""
+    """Return weights, leave-one-out error and penalty.
+
+    There may be several minima. The descents begin with the weights of the best alignment, with
+    equal ones, and with the best kernel alone; so no kernel alone is better than what is found.
+    """
     Y, w, m = grams.target, grams.weights, len(grams.matrices)
     alive = np.array([bool(K.any()) for K in grams.matrices])
     floor = ROUNDING * float(np.mean(Y**2))
@@ -245,14 +256,26 @@ def _least_error(
         tail = [found.by_log_penalty] if penalty is None else []
         return math.log(found.value + floor), np.array(slopes + tail) / (found.value + floor)
 
-    limits = [(0.0, LARGEST if live else 0.0) for live in alive]
-    for v in (aligned, alive / alive.sum()):
-        start = v
-        if penalty is None:
-            heights = along_penalties("leave-one-out", grams.mixed(v), GRID, Y, w, intercept=True)
-            start = np.append(v, math.log(GRID[heights.argmin()]))
-        edges = [*limits, (math.log(GRID[0]), math.log(GRID[-1]))][: len(start)]
-        minimize(at, start, jac=True, method="L-BFGS-B", bounds=edges, options={"ftol": 1e-9})
+    def start(v: np.ndarray) -> np.ndarray:
+        """Return weights together with the best penalty for them."""
+        if penalty is not None:
+            return v
+        heights = along_penalties("leave-one-out", grams.mixed(v), GRID, Y, w, intercept=True)
+        return np.append(v, math.log(GRID[heights.argmin()]))
+
+    def descend(place: np.ndarray, free: np.ndarray) -> Any:
+        limits = [(0.0, LARGEST if one else 0.0) for one in free]
+        bounds = [*limits, (math.log(GRID[0]), math.log(GRID[-1]))][: len(place)]
+        options = {"ftol": 1e-9}
+        return minimize(at, place, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+
+    ones = np.eye(m, dtype=bool)[alive]
+    alone = [descend(start(one.astype(float)), one) for one in ones]
+    lowest = min(alone, key=lambda end: end.fun)
+    for place in (start(aligned), start(alive / alive.sum()), lowest.x):
+        descend(place, alive)
+    if best[1].any():  # another penalty may be better for the weights that were found
+        descend(start(best[1] / best[1].sum()), alive)
     value, v, found = best
     if not math.isfinite(value):
         raise SolveError(

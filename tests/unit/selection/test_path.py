@@ -20,6 +20,7 @@ from mercer import (
 from mercer.datasets import sinc, two_gaussians
 from mercer.errors import DomainError, SelectionError, SelectionWarning, ValidityError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
+from mercer.selection import leave_one_out
 from mercer.selection.path import MarginPath, RidgePath
 
 RNG = np.random.default_rng(3)
@@ -395,3 +396,22 @@ def test_a_fold_without_weight_has_no_error():
     weights = np.r_[np.zeros(30), np.ones(60)]
     with pytest.raises(SelectionError, match="fold 0"):
         MarginPath(SVC(), [1.0]).fit(*PROBLEM, weights, cv=KFold(3))
+
+
+def test_standard_errors_are_those_of_leaving_one_out():
+    machine = KernelRidge(Gaussian(1.5))
+    path = RidgePath(machine, [0.1, 1.0]).fit(X, Y, WEIGHTS)
+    found = leave_one_out(machine.set_params(penalty=1.0), X, Y, sample_weight=WEIGHTS)
+    np.testing.assert_allclose(path.loo_se_[1], found.standard_error, rtol=1e-9)
+
+
+@pytest.mark.parametrize("criterion", ["loo", "gcv", "evidence"])
+def test_a_picture_shows_what_is_near_the_best(criterion):
+    """Also where the largest penalty loses nothing, and the smallest very much."""
+    y = 0.3 * X[:, 0] + RNG.normal(size=N)
+    path = RidgePath(KernelRidge(Gaussian(4.0), intercept=True)).fit(X, 100 * y)
+    curve = path.curve(criterion)
+    top = curve.heights[curve.best]
+    far = np.nanmax(np.abs(curve.heights - top))
+    assert abs(curve.limit - top) < 0.3 * far
+    assert (curve.limit < top) == (criterion == "evidence")

@@ -23,6 +23,7 @@ from mercer.kernels import (
 from mercer.machines import GaussianProcess
 from mercer.selection.criteria import CRITERIA, along_penalties, criterion
 from mercer.selection.descent import Best, Descent
+from mercer.selection.path import RidgePath
 from mercer.selection.searching import search
 from mercer.selection.systems import system_of
 
@@ -168,7 +169,7 @@ def test_what_cannot_be_searched_is_fixed_with_a_reason():
     again = KernelRidge(k, 0.1).set_params(**found.parameters)
     assert again.kernel == found.machine.kernel
     text = str(found)
-    for part in ("KernelRidge, leave-one-out", "Tried 4 starts", "as given", "whole number"):
+    for part in ("KernelRidge, leave-one-out", "Tried 5 starts", "as given", "whole number"):
         assert part in text
 
 
@@ -306,3 +307,68 @@ def test_the_value_is_the_criterion_of_the_fitted_machine():
     K = found.machine.kernel_(X)
     again = criterion("gcv", K, found.machine.penalty, y, None, True).value
     np.testing.assert_allclose(found.value, again, rtol=1e-8)
+
+
+# ---- places far from the start ----------------------------------------------------------------
+
+
+def far(n=60):
+    """Items on which a very wide kernel is best, with a tiny penalty: nearly a cubic."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 2))
+    return X, X[:, 0] ** 3 + X[:, 1] + 0.01 * rng.normal(size=n)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.SelectionWarning")
+@pytest.mark.parametrize("name", ["leave-one-out", "gcv"])
+@pytest.mark.parametrize("kernel", [Gaussian(0.05), Matern(2.5, 0.05)])
+def test_no_place_of_a_coarse_grid_is_clearly_better(name, kernel):
+    """Wherever the search was told to begin."""
+    X, y = far()
+    found = search(KernelRidge(kernel, intercept=True), X, y, criterion=name)
+    widths, penalties = np.geomspace(0.05, 500, 14), np.geomspace(1e-8, 1e3, 23)
+    measured = (
+        RidgePath(KernelRidge(kernel.set_params(bandwidth=width), intercept=True), penalties)
+        .fit(X, y)
+        .curve("loo" if name == "leave-one-out" else "gcv")
+        .heights
+        for width in widths
+    )
+    assert found.value <= 1.01 * min(np.nanmin(heights) for heights in measured)
+
+
+def test_columns_that_never_change_do_not_matter():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(60, 3)) * [1.0, 100.0, 0.0] + [0.0, 0.0, 0.1]
+    y = np.sin(Z[:, 0]) + 0.1 * rng.normal(size=60)
+    found = search(KernelRidge(Gaussian(), intercept=True), Z, y, per_dimension=True)
+    nearby = Z + np.array([0.0, 0.0, 0.01])
+    np.testing.assert_allclose(found.machine.predict(nearby), found.machine.predict(Z), rtol=1e-2)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e-4, 1e8])
+def test_the_evidence_does_not_depend_on_units(unit):
+    X, y = curve()
+    values = [
+        search(GaussianProcess(1.0 * Gaussian()), X, size * y).value - len(y) * np.log(size)
+        for size in (1.0, unit)
+    ]
+    np.testing.assert_allclose(*values, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.SelectionWarning")
+def test_more_starts_for_each_dimension_too():
+    X, y = far(30)
+    few, many = (
+        search(KernelRidge(Gaussian()), X, y, per_dimension=True, starts=count) for count in (1, 6)
+    )
+    several = [[isinstance(trial.start["kernel__bandwidth"], tuple) for trial in found.trials]
+               for found in (few, many)]  # fmt: skip
+    assert sum(several[1]) == 6 > sum(several[0])
+    assert many.value <= few.value * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 0.5])
+def test_seeds(seed):
+    with pytest.raises(SelectionError, match="random_state must be a whole number"):
+        search(KernelRidge(Gaussian()), *far(20), random_state=seed)

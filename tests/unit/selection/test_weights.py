@@ -231,3 +231,40 @@ def test_too_many_matrices_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr("mercer.memory.available", lambda: 100)
     with pytest.raises(PlanError, match="Gram matrices of 3 kernels"):
         learn_weights(PARTS, X, y)
+
+
+# ---- several minima, and sizes of targets -----------------------------------------------------
+
+
+def cubic(n=60):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 2))
+    return X, X[:, 0] ** 3 + X[:, 1] + 0.2 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", [3, 4, 11])
+def test_no_kernel_alone_is_better_than_all(seed):
+    """From where all have a share the way to one alone may lead over a hill."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(50, 3))
+    y = X[:, 0] * X[:, 1] + (X[:, 2] > 0) + 0.2 * rng.normal(size=50)
+    kernels = [Gaussian(width) for width in (0.3, 1.0, 3.0, 10.0, 30.0)]
+    found = learn_weights(kernels, X, y, criterion="leave-one-out")
+    alone = [learn_weights([k], X, y, criterion="leave-one-out").value for k in kernels]
+    assert found.value <= min(alone) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("criterion", ["alignment", "leave-one-out"])
+@pytest.mark.parametrize("unit", [1e-150, 1e-80, 1e80, 1e150])
+def test_units_of_the_target(criterion, unit):
+    X, y = cubic(30)
+    kernels = [Gaussian(1.0).on(0), Gaussian(1.0).on(1)]
+    found, same = (learn_weights(kernels, X, size * y, criterion=criterion) for size in (unit, 1))
+    np.testing.assert_allclose(found.weights, same.weights, rtol=1e-3)
+    power = 0 if criterion == "alignment" else 2
+    np.testing.assert_allclose(found.value, same.value * float(unit) ** power, rtol=1e-6)
+
+
+def test_alignment_knows_no_penalty():
+    with pytest.raises(SelectionError, match="alignment knows no penalty"):
+        learn_weights([Gaussian(1.0)], *cubic(20), penalty=0.1)
