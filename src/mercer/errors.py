@@ -80,8 +80,11 @@ class ConvergenceWarning(UserWarning):
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for a close match, otherwise the known words."""
     known = sorted(known)
-    small = {name.lower(): name for name in reversed(known)}
-    close = difflib.get_close_matches(str(word).lower(), small, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)
+    if not close:
+        small = {name.lower(): name for name in reversed(known)}
+        close = difflib.get_close_matches(str(word).lower(), small, n=1, cutoff=0.6)
+        close = [small[name] for name in close]
     if close:
-        return f"; did you mean {small[close[0]]!r}?"
+        return f"; did you mean {close[0]!r}?"
     return f"; known are {', '.join(repr(name) for name in known)}"

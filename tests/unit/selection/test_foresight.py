@@ -1,5 +1,6 @@
 """Foresight: how many inverses a grid takes, and scores that are the same on every way."""
 
+import tracemalloc
 from unittest.mock import patch
 
 import numpy as np
@@ -11,12 +12,14 @@ from mercer import KernelRidge
 from mercer.kernels import Gaussian
 from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.ridge import Regression
-from mercer.plans.heldout import HeldOutPlan
+from mercer.plans.heldout import HeldOutPlan, numbers_stepped
 from mercer.plans.reach import Reach
 from mercer.selection import GridSearchCV, foresight, nested_cv
 from mercer.selection.foresight import Job, foretell
+from mercer.selection.pipelines import examine
 from mercer.selection.ridge import Work
-from mercer.selection.splits import Split
+from mercer.selection.scoring import scoring_of
+from mercer.selection.splits import Split, splits_of
 from mercer.solvers import krylov, nearby
 from mercer.solvers.influence import Inverse
 from mercer.solvers.nearby import Pole
@@ -237,3 +240,68 @@ def test_grids_and_nested_folds_say_what_they_said(inverses):
         expected = all_of_it()
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
     assert few < 0.7 * len(inverses)
+
+
+# ---- while it works -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("route", ["inverse", "spectrum", "refit spectrum"])
+def test_scores_are_counted_as_they_become_known(route):
+    told = []
+    levels = np.logspace(-2, 2, 6).tolist()
+    with forced(route):
+        found = foretell(jobs(levels), told.append)
+    assert sum(told) == scores(found).shape[0] * 6 * 5  # kernels, penalties, splits
+    assert len(told) > 1
+
+
+def test_a_bar_counts_each_score_once():
+    """Also those that are left to refits."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    machines = [KernelRidge(Gaussian(1.0), penalty) for penalty in (0.0, 1e-14, 0.1, 1.0)]
+    splits = splits_of(KFold(4), X, y, False)
+    told = []
+    _, account = examine(
+        machines, X, y, splits, scoring_of(None, machines, {}), {}, step=told.append
+    )
+    assert sum(told) == 16
+    assert account.counts["without a refit"] == 8
+
+
+def test_jobs_take_turns_where_room_is_scarce(monkeypatch):
+    some = jobs([0.1, 1.0], bandwidths=(0.3, 0.5, 1.0, 2.0))
+    expected = scores(foretell(some))
+    matrix = 8.0 * N**2
+    free = (2.5 + foresight.EACH * foresight.cores()) * matrix
+    monkeypatch.setattr(foresight, "affordable", lambda size: size <= free)
+    assert foresight._together(some) == 2
+    np.testing.assert_allclose(scores(foretell(some)), expected, rtol=0, atol=1e-9)
+
+
+def test_a_job_that_is_done_keeps_no_matrix():
+    (job,) = jobs([0.1, 1.0], bandwidths=(1.0,))
+    sight = foresight.Foresight(job, {})
+    sight.foretold()
+    assert not hasattr(sight, "work")
+
+
+@pytest.mark.parametrize("penalties", [3, 100])
+def test_steps_take_no_more_room_than_is_said(penalties):
+    rng = np.random.default_rng(0)
+    M = Gaussian(0.3)(rng.normal(size=(300, 3)))
+    sides = rng.normal(size=(10, 300))
+    tracemalloc.start()
+    krylov.solve_shifted(M, sides, np.ones_like(sides), np.logspace(0, 2, penalties), 1e3)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken <= 8 * numbers_stepped(300, 10, penalties)
+
+
+def test_steps_stop_where_their_room_ends(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    M, sides = Gaussian(2.0)(X), rng.normal(size=(2, 300))
+    monkeypatch.setattr(krylov, "affordable", lambda size: False)
+    found = krylov.solve_shifted(M, sides, np.ones_like(sides), [1e-6], 1e3)
+    assert found.steps <= krylov.CAPACITY and not found.solved.any()
