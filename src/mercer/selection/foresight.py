@@ -19,6 +19,7 @@ from mercer.plans.heldout import HeldOutPlan, numbers_kept, numbers_stepped, pla
 from mercer.selection.arrangement import Arrangement, arrange
 from mercer.selection.ridge import Work, intercept_of
 from mercer.selection.splits import Split
+from mercer.solvers.heldout import count_rows
 from mercer.solvers.influence import Features, Inverse, Spectrum, System
 from mercer.threads import cores, in_threads, unfold
 
@@ -136,7 +137,7 @@ class Foresight:
             count = len(job.task.target)
             arranged[key] = arrange(splits, count, job.task.weights, nest=is_gram)
         found = arranged[key]
-        sizes = [0 if rows is None else _size(rows) for rows in found.removed]
+        sizes = [0 if rows is None else count_rows(rows) for rows in found.removed]
         used = [size for size in sizes if size]
         if not used:
             return
@@ -289,7 +290,3 @@ def _nested(splits: Sequence[Split], sizes: list[int]) -> list[tuple[int, list[i
 
 def _is_empty(row: list[Any]) -> bool:
     return all(one is None for one in row)
-
-
-def _size(rows: Any) -> int:
-    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)

@@ -167,17 +167,17 @@ def nested_cv(
         raise SelectionError(ONE_SCORE)
     count = len(machines) * (len(folds.inner) + len(folds.outer))
     with progress(f"{len(machines)} candidates", count, verbose > 0 or None) as step:
-        work = Work(machines, X, y, folds, score, given, step)
-        means = work.inner_means()
+        loops = Loops(machines, X, y, folds, score, given, step)
+        means = loops.inner_means()
         if np.isnan(means).all(axis=1).any():
             raise SelectionError("no candidate could be scored on some of the inner folds")
         best = [int(np.nanargmax(row)) for row in means]
-        scores = work.outer_scores(best)
+        scores = loops.outer_scores(best)
     told = borders(combinations, means)
     for text in told:
         warnings.warn(text, SelectionWarning, stacklevel=2)
     chosen = tuple(combinations[c] for c in best)
-    return NestedScores(scores, chosen, means, tuple(combinations), tuple(told), work.account)
+    return NestedScores(scores, chosen, means, tuple(combinations), tuple(told), loops.account)
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Folds:
     inner: list[Split]  # `within` says to which outer one each belongs
 
 
-class Work:
+class Loops:
     """All candidates on all folds; what the outer folds need may come with the inner ones."""
 
     def __init__(

@@ -223,7 +223,10 @@ class Work:
     def pole(
         self, system: Inverse, penalty: float, scores: list[np.ndarray | None]
     ) -> Pole | None:
-        """Do the same, and return what its neighbors need, if it can be had for all splits."""
+        """Fill in the scores of all splits for one penalty, and return what its neighbors need.
+
+        It is None if not all splits can be had.
+        """
         influence = self._trusted(system, penalty)
         if influence is None:
             return None

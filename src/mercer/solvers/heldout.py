@@ -22,7 +22,7 @@ import numpy as np
 from mercer import lapack
 from mercer.solvers.influence import Influence, Thin, Whole
 
-__all__ = ["Held", "held_out", "nested"]
+__all__ = ["Held", "count_rows", "held_out", "nested"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Held:
     residuals : ndarray of shape (rows, targets)
         S(y − f − b) of the rows.
     alpha : ndarray of shape (rows, targets)
-        Their α in the solution that has seen them.
+        Their α in the solution that has seen them, but not their outer fold if there is one.
     trusted : bool
         Whether C_RR was positive definite by more than rounding.
     factor : ndarray or None
@@ -63,7 +63,7 @@ def held_out(influence: Influence, removals: Sequence[Any]) -> Iterator[Held]:
     >>> held.residuals  # 4 − 1·5/(2 + 1)
     array([[2.33333333]])
     """
-    if all(_count(rows) == 1 for rows in removals):
+    if all(count_rows(rows) == 1 for rows in removals):
         return _one_by_one(influence, removals)
     return (_held(influence, rows) for rows in removals)
 
@@ -83,7 +83,7 @@ def _one_by_one(influence: Influence, removals: Sequence[Any]) -> Iterator[Held]
 
 def _held(influence: Influence, rows: Any) -> Held:
     alpha = influence.alpha[rows]
-    if isinstance(influence, Thin) and _count(rows) > influence.Z.shape[1] + 1:
+    if isinstance(influence, Thin) and count_rows(rows) > influence.Z.shape[1] + 1:
         return _held_thin(influence, rows, alpha)
     C, least = _part(influence, rows)
     if not _holds(C, least):
@@ -167,5 +167,12 @@ def _beside(rows: Any, outer: slice) -> Any:
     return rows if rows.start < outer.start else slice(rows.start - size, rows.stop - size)
 
 
-def _count(rows: Any) -> int:
+def count_rows(rows: Any) -> int:
+    """Return how many rows a slice or an array stands for.
+
+    Examples
+    --------
+    >>> count_rows(slice(2, 5)), count_rows(np.array([1, 7]))
+    (3, 2)
+    """
     return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
