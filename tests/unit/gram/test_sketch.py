@@ -15,11 +15,19 @@ from mercer.kernels import Gaussian, Laplacian, Spectrum
 K = Gaussian(1.3)
 
 
-def sketch_of(n=200, m=17, size=64, kernel=K, seed=0):
+def items(n, m, seed=0):
     rng = np.random.default_rng(seed)
-    X, Z = rng.standard_normal((n, 3)), rng.standard_normal((m, 3))
-    found = CenterSketch(kernel, InMemory(VECTORS.admit(X), size), VECTORS.admit(Z))
-    return found, np.array([[kernel.pair(x, z) for z in Z] for x in X])
+    return rng.standard_normal((n, 3)), rng.standard_normal((m, 3))
+
+
+def sketched(X, Z, size, kernel=K):
+    return CenterSketch(kernel, InMemory(VECTORS.admit(X), size), VECTORS.admit(Z))
+
+
+def sketch_of(n=200, m=17, size=64, kernel=K, seed=0):
+    X, Z = items(n, m, seed)
+    C = np.array([[kernel.pair(x, z) for z in Z] for x in X])
+    return sketched(X, Z, size, kernel), C
 
 
 @pytest.mark.parametrize("kernel", [K, Laplacian(2.0), 2 * K + Laplacian(1.0)])
@@ -61,7 +69,7 @@ def test_one_thread_and_many_give_the_same_bits(monkeypatch):
     found = []
     for cores in (1, 2, 4):
         monkeypatch.setattr(mercer.threads, "cores", lambda cores=cores: cores)
-        sketch, _ = sketch_of(5000, 300, size=2048)
+        sketch = sketched(*items(5000, 300), size=2048)
         found.append((sketch.normal(np.ones((300, 1))), sketch.moments()))
     for other in found[1:]:
         assert np.array_equal(found[0][0], other[0])
