@@ -143,14 +143,12 @@ class GridSearchCV(SklearnGridSearchCV):
             raise SelectionError(
                 f"error_score must be a number or 'raise', found {self.error_score!r}"
             )
-        for name in ("refit", "return_train_score", "verbose"):
+        kinds = {"refit": bool | str, "return_train_score": bool, "verbose": numbers.Integral}
+        for name, kind in kinds.items():
             value = getattr(self, name)
-            known = isinstance(value, bool | np.bool_) or (
-                isinstance(value, numbers.Integral)
-                if name == "verbose"
-                else name == "refit" and (isinstance(value, str) or callable(value))
-            )
-            if not known:
+            if not isinstance(value, kind | np.bool_) and not (
+                name == "refit" and callable(value)
+            ):
                 raise SelectionError(f"{name}={value!r} is none of the values that it can have")
         if params and get_config()["enable_metadata_routing"]:
             raise SelectionError(
