@@ -11,7 +11,7 @@ from sklearn.model_selection import ParameterGrid
 from mercer.errors import SelectionError, ValidityError, suggestion
 from mercer.values import Identity
 
-__all__ = ["candidates", "grid_of", "set_apart"]
+__all__ = ["candidates", "grid_of", "require_machine", "set_apart"]
 
 
 def grid_of(grid: Any) -> list[dict[str, Any]]:
@@ -55,11 +55,25 @@ def candidates(estimator: Any, combinations: list[dict[str, Any]]) -> list[Any]:
         ...
     mercer.errors.SelectionError: KernelRidge has no parameter 'penalti'; did you mean 'penalty'?
     """
+    require_machine(estimator)
+    return [_changed(estimator, clone(some, safe=False)) for some in combinations]
+
+
+def require_machine(estimator: Any) -> None:
+    """Refuse what cannot be fitted.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> require_machine(KernelRidge)
+    Traceback (most recent call last):
+        ...
+    mercer.errors.SelectionError: a machine is needed; write KernelRidge()
+    """
     if isinstance(estimator, type):
         raise SelectionError(f"a machine is needed; write {estimator.__name__}()")
     if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         raise SelectionError(f"a machine is needed, found {estimator!r}")
-    return [_changed(estimator, clone(some, safe=False)) for some in combinations]
 
 
 def _changed(estimator: Any, params: dict[str, Any]) -> Any:

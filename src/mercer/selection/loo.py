@@ -13,6 +13,7 @@ from mercer.domains import admit_target
 from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.account import Account
+from mercer.selection.candidates import require_machine
 from mercer.selection.items import admit_items
 from mercer.selection.penalties import Measures, Spectrum, afford_path, measure, task_of
 from mercer.selection.pipelines import examine
@@ -76,8 +77,7 @@ def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
     >>> found.predictions.round(2), round(found.error, 3)
     (array([ 0.34,  0.49,  0.71,  0.09, -0.54, -0.51]), 0.088)
     """
-    if isinstance(machine, type):
-        raise SelectionError(f"a machine is needed; write {machine.__name__}()")
+    require_machine(machine)
     if not is_classifier(machine) and not is_regressor(machine):
         raise SelectionError(
             f"{type(machine).__name__} predicts neither labels nor numbers, so there is nothing "

@@ -22,11 +22,10 @@ import numpy as np
 from mercer.domains import admit_weights
 from mercer.errors import SelectionError
 from mercer.gram import LowRank, Operator
-from mercer.machines import KernelDiscriminant
-from mercer.machines.ridge import Ridge
 from mercer.machines.scores import cheapest
 from mercer.memory import afford
-from mercer.selection.ridge import intercept_of
+from mercer.selection.candidates import require_machine
+from mercer.selection.ridge import intercept_of, is_ridge
 from mercer.solvers import Eigen, Primal, Problem
 
 __all__ = ["Measures", "Spectrum", "Task", "afford_path", "measure", "task_of"]
@@ -160,10 +159,11 @@ def task_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> Task:
     >>> task.target.ravel(), task.codes
     (array([-1.,  1.]), array([0, 1]))
     """
-    if not isinstance(machine, Ridge | KernelDiscriminant):
+    require_machine(machine)
+    if not is_ridge(machine):
         raise SelectionError(
-            "a path of penalties needs KernelRidge, KernelRidgeClassifier, KernelDiscriminant or "
-            f"GaussianProcess, found {machine!r}"
+            "a criterion of penalties needs KernelRidge, KernelRidgeClassifier, "
+            f"KernelDiscriminant or GaussianProcess, found {machine!r}"
         )
     if not machine.similarities_suffice:
         raise SelectionError(

@@ -12,6 +12,7 @@ from mercer.errors import SelectionError
 from mercer.kernels import Kernel
 from mercer.machines import KernelDiscriminant
 from mercer.machines.ridge import Ridge
+from mercer.selection.candidates import require_machine
 from mercer.selection.ridge import intercept_of
 
 __all__ = ["System", "system_of"]
@@ -57,8 +58,7 @@ def system_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> System
     >>> system.target.ravel(), system.intercept
     (array([-1.,  1.]), False)
     """
-    if isinstance(machine, type):
-        raise SelectionError(f"a machine is needed; write {machine.__name__}()")
+    require_machine(machine)
     if not isinstance(machine, Ridge | KernelDiscriminant):
         raise SelectionError(
             f"{type(machine).__name__} has no criterion with derivatives; those that can be "

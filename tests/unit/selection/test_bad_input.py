@@ -380,8 +380,9 @@ def test_a_precomputed_matrix_must_be_square(run, width):
 
 
 @every
-def test_a_class_is_no_machine(run):
+def test_what_is_no_machine(run):
     refused("write Recorder()", run, machine=Recorder)
+    refused("a machine is needed, found None", run, machine=None)
 
 
 def test_a_path_learns_from_every_class():
