@@ -27,7 +27,11 @@ ROOMS = (
     "values", "domains", "models", "kernels", "plans", "solvers", "rkhs", "machines", "cognition"
 )  # fmt: skip
 PLAIN = (Graph, Labels)  # neither values, points, estimators nor dataclasses
-RENAMED: dict[str, str] = {}  # classes that older files know by another name
+RENAMED: dict[str, str] = {
+    "plans.MarginPlan": "plans.Plan",
+    "plans.SpectralPlan": "plans.Plan",
+    "plans.NewtonPlan": "plans.Plan",
+}  # classes that older files know by another name
 OWN = "registered"  # the "room" of what users have registered
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])

@@ -15,7 +15,7 @@ from mercer.errors import FileError
 from mercer.files.codecs import Codec, Reader, Writer, within
 from mercer.files.points import needed_columns, parts_of, rebuilt
 from mercer.files.registry import name_of_function, registered
-from mercer.plans import Plan
+from mercer.plans import Decision, Plan
 from mercer.values import Value
 
 __all__ = ["CODECS"]
@@ -80,8 +80,17 @@ def _decode_record(reader: Reader, node: Any) -> Any:
     cls: Any = reader.class_named(name, object)
     if issubclass(cls, Value | Points) or not dataclasses.is_dataclass(cls):
         raise FileError(f"the file is damaged or tampered with: {name!r} is out of place")
+    if cls is Plan and isinstance(fields, dict) and "bytes" in fields:
+        return _decode_decided(reader, fields)
     made: Any = cls
     return made(**reader.fields(fields))
+
+
+def _decode_decided(reader: Reader, fields: dict[str, Any]) -> Decision:
+    """Return the decision of a file in which a plan was what is asked and decided, in one."""
+    found = reader.fields(fields)
+    asked = {name: found.pop(name) for name in ("patience", "tol") if name in found}
+    return Decision(**found, request=Plan(**asked))
 
 
 def _encode_points(writer: Writer, points: Points, place: str) -> Any:
@@ -135,7 +144,7 @@ def _blank(value: Any) -> Any:
 
 
 def _encode_learned(writer: Writer, machine: Any, name: str, value: Any, place: str) -> Any:
-    if isinstance(value, Plan):
+    if isinstance(value, Decision):
         value = dataclasses.replace(value, memory=None)  # that of another day and computer
     things = name == "support_vectors_" and isinstance(value, list)
     if things and len(value) == len(machine.function_.points):

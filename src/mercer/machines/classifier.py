@@ -21,7 +21,7 @@ from mercer.machines.calibration import METHODS, Calibration, calibrate
 from mercer.machines.margin import Kept, Margin, Program, Solved, keep
 from mercer.machines.pairs import Duel, confidence, duels, sklearn_layout, votes
 from mercer.machines.scores import require_weight
-from mercer.plans import Plan
+from mercer.plans import Decision
 from mercer.solvers.quadratic import Optimum
 
 __all__ = ["Arranged", "Classifier", "Learned"]
@@ -91,7 +91,7 @@ class Classifier(ClassifierMixin, Margin):
 
         self._remember(X, points)
         self.classes_, self.kernel_ = classes, kernel
-        self.plan_: Plan = learned.solved.plan
+        self.plan_: Decision = learned.solved.plan
         learned.kept.give(self)
         self._show(learned)
         self._calibration: Calibration | None = calibration
@@ -227,7 +227,7 @@ class Classifier(ClassifierMixin, Margin):
         """Return the logarithm of the probability of each class."""
         return np.log(self.predict_proba(X))
 
-    def plan(self, X: Any, classes: int = 2) -> Plan:
+    def plan(self, X: Any, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples

@@ -23,7 +23,7 @@ from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import diagonal
 from mercer.machines.sketching import Items, Sketching
-from mercer.plans import Plan
+from mercer.plans import Decision
 from mercer.solvers.problem import Approximation
 from mercer.solvers.spectrum import Full, Spectrum, rounding
 
@@ -61,7 +61,7 @@ class Components:
 
 
 def components_of(
-    kernel: Kernel, items: Items, plan: Plan, count: int | None, center: bool
+    kernel: Kernel, items: Items, plan: Decision, count: int | None, center: bool
 ) -> Components:
     """Return the principal axes of items among the functions of a sketch."""
     sketching = Sketching.of(kernel, items, plan)

@@ -9,7 +9,7 @@ from mercer.domains import Points, Table, Vectors
 from mercer.errors import PlanError
 from mercer.gram import Operator, assemble
 from mercer.kernels import Kernel
-from mercer.plans import Plan
+from mercer.plans import Decision, Plan
 from mercer.threads import cores
 
 __all__ = ["TORCH", "assembled", "on_gpu", "placed", "prefers_gpu"]
@@ -38,14 +38,14 @@ def prefers_gpu(request: Plan, points: Points) -> bool:
 
 
 def placed(
-    plan: Plan,
+    plan: Decision,
     gpu: bool,
     kernel: Kernel,
     points: Points,
     double: bool = False,
     items: int | None = None,
     passes: int = 1,
-) -> Plan:
+) -> Decision:
     """Return the plan with its device, the reason for it, and its time there.
 
     Of many items, `points` may be a sample.
@@ -68,7 +68,7 @@ def placed(
     return replace(plan, device="cuda", seconds=seconds, reasons=(*plan.reasons, why))
 
 
-def _seconds(plan: Plan, n: int, points: Points, passes: int) -> float:
+def _seconds(plan: Decision, n: int, points: Points, passes: int) -> float:
     """Predict the time on a GPU such as an H200, with what the CPU does before and after."""
     M, width = float(plan.rank or 0), points.width or 1
     pairs, cpu = n * M, 25e9 * cores()
@@ -83,12 +83,12 @@ def _seconds(plan: Plan, n: int, points: Points, passes: int) -> float:
     return 1.0 + 1e-9 * n**2 + 4 * pairs * M / cpu
 
 
-def on_gpu(plan: Plan) -> bool:
+def on_gpu(plan: Decision) -> bool:
     """Tell whether a decided plan computes on a GPU."""
     return plan.device == "cuda"
 
 
-def assembled(kernel: Kernel, points: Points, plan: Plan, double: bool = True) -> Operator:
+def assembled(kernel: Kernel, points: Points, plan: Decision, double: bool = True) -> Operator:
     """Return the Gram operator of a plan, where the plan says."""
     if not on_gpu(plan) or plan.route == "primal":
         return assemble(kernel, points, plan.route)

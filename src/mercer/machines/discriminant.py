@@ -28,8 +28,7 @@ from mercer.errors import SolveError, ValidityError
 from mercer.gram import LowRank, features_of
 from mercer.machines.ridge import KernelRidge, Regression
 from mercer.machines.scores import Categorizer, require_weight
-from mercer.plans import Plan
-from mercer.plans.products import requested
+from mercer.plans import Decision, Plan, requested
 from mercer.rkhs import Function
 from mercer.values import positive, whole
 
@@ -106,7 +105,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         self.n_components = n_components
         self.follow = follow
 
-    def plan(self, X: Any, classes: int = 2) -> Plan:
+    def plan(self, X: Any, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples

@@ -33,8 +33,8 @@ from mercer.machines.sketching import (
     resolved,
     share_of,
 )
-from mercer.plans import Plan, Size
-from mercer.plans.products import plan_newton, requested
+from mercer.plans import Decision, Plan, Size, requested
+from mercer.plans.products import plan_newton
 from mercer.plans.sketches import plan_approximate
 from mercer.rkhs import Function
 from mercer.solvers import Problem
@@ -83,7 +83,7 @@ class KernelLogistic(Categorizer):
         Status, `certificate` (norm of the gradient), `history` of such norms and `objectives`.
     kernel_ : Kernel
         With its heuristics resolved.
-    plan_ : Plan
+    plan_ : Decision
 
     Notes
     -----
@@ -120,13 +120,13 @@ class KernelLogistic(Categorizer):
         self.class_weight = class_weight
         self.follow = follow
 
-    def plan(self, X: Any, classes: int = 2) -> Plan:
+    def plan(self, X: Any, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
         --------
         >>> print(KernelLogistic("linear").plan(np.zeros((500, 3))).explain())
-        Route primal, solver cholesky, double precision.
+        Route primal, solver newton, double precision.
         Needs about ... of ... available.
         - primal, because there are 3 features for 500 items
         ...
@@ -155,7 +155,7 @@ class KernelLogistic(Categorizer):
             return self._fit_sketch(gather(self, X, y, sample_weight))
         problem = Problem(assemble(kernel, points, plan.route), weights, bool(self.intercept))
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
-        solver = Newton(tol, steps, getattr(plan, "each", True))
+        solver = Newton(tol, steps, plan.each)
         solution = solver.solve(solver.prepare(problem), codes, penalty)
         if solution.status != "solved":
             warnings.warn(solution.message, ConvergenceWarning, stacklevel=2)
@@ -223,7 +223,7 @@ class KernelLogistic(Categorizer):
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
-    def _plan(self, kernel: Kernel, points: Points, classes: int) -> Plan:
+    def _plan(self, kernel: Kernel, points: Points, classes: int) -> Decision:
         self._require_valid(kernel, "error")
         finite = kernel.map_features(points)
         size = Size(

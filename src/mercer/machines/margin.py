@@ -23,9 +23,8 @@ from mercer.kernels.tiles import diagonal, fill, on_numpy, settle, unpacks, work
 from mercer.machines.bounds import limit_of
 from mercer.machines.devices import assembled, on_gpu, placed, prefers_gpu
 from mercer.machines.scores import Scorer
-from mercer.plans import Plan, Size
-from mercer.plans.margins import MarginPlan, plan_margin
-from mercer.plans.products import requested
+from mercer.plans import Decision, Plan, Size, requested
+from mercer.plans.margins import plan_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.eigen import Decomposed, transfer
@@ -80,7 +79,7 @@ class Solved:
     """Solved programs, and how they were computed."""
 
     optima: list[Optimum]
-    plan: MarginPlan
+    plan: Decision
     points: Points  # in the order of the programs
     transfer: Callable[[np.ndarray], np.ndarray] | None  # coefficients for plain similarities
     origin: Any = None  # from which the points were seen, if they are vectors
@@ -156,7 +155,7 @@ class Margin(Scorer):
         rough = positive(self, "tol", self.tol) >= SINGLE_FROM and not exacting
         return rough and len(points) >= WORTHWHILE
 
-    def _dry_run(self, X: Any, problems: int, hard: bool = False) -> MarginPlan:
+    def _dry_run(self, X: Any, problems: int, hard: bool = False) -> Decision:
         """Return the plan for these items, without the work."""
         points = self._admit(X)
         kernel = self._resolve(points)
@@ -166,7 +165,7 @@ class Margin(Scorer):
 
     def _plan(
         self, kernel: Kernel, points: Points, problems: int, single: bool, repair: bool
-    ) -> MarginPlan:
+    ) -> Decision:
         finite = None if repair else kernel.map_features(points)
         size = Size(
             items=len(points),
@@ -181,13 +180,13 @@ class Margin(Scorer):
         plan = plan_margin(request, size, problems, cheap, single)
         if gpu and plan.route == "dual":  # rows are cheap to compute again there
             plan = replace(plan, stored=False)
-        return placed(plan, gpu, kernel, points, double=not single)  # type: ignore[return-value]
+        return placed(plan, gpu, kernel, points, double=not single)
 
     def _assemble(
         self,
         kernel: Kernel,
         points: Points,
-        plan: MarginPlan,
+        plan: Decision,
         weights: np.ndarray | None,
         repair: bool,
     ) -> tuple[Pieces, Callable[[np.ndarray], np.ndarray] | None]:

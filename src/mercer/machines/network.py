@@ -25,8 +25,8 @@ from mercer.kernels import Kernel
 from mercer.kernels.tiles import fill, working_bytes
 from mercer.machines.centers import choose, how_many
 from mercer.machines.machine import Machine, number
-from mercer.plans import Plan, Size
-from mercer.plans.products import plan_network, requested
+from mercer.plans import Decision, Plan, Size, requested
+from mercer.plans.products import plan_network
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Problem, Solution
 from mercer.solvers.leastsquares import LeastSquares
@@ -61,13 +61,13 @@ class Network(Machine):
         self.random_state = random_state
         self.follow = follow
 
-    def plan(self, X: Any, targets: int = 1) -> Plan:
+    def plan(self, X: Any, targets: int = 1) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
         --------
         >>> print(RBFNetwork(centers="random").plan(np.ones((100, 2))).explain())
-        Route dual, solver cholesky, double precision.
+        Route dual, solver least squares, double precision.
         Needs about ... of ... available.
         - least squares for the weights of 10 basis functions
         """
@@ -89,7 +89,7 @@ class Network(Machine):
         self.weights_ = function.coefficients
         return self
 
-    def _plan(self, kernel: Kernel, points: Points, targets: int) -> tuple[Plan, int]:
+    def _plan(self, kernel: Kernel, points: Points, targets: int) -> tuple[Decision, int]:
         number(self.penalty, "penalty")
         count = how_many(self, kernel, len(points))
         search = isinstance(self.centers, str) and self.centers == "ols"

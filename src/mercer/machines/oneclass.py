@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import admit_weights
 from mercer.machines.bounds import poured, share
 from mercer.machines.margin import Margin, Program, keep
-from mercer.plans import Plan
-from mercer.plans.margins import MarginPlan
+from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
 
 __all__ = ["OneClassSVM"]
@@ -51,7 +50,7 @@ class OneClassSVM(OutlierMixin, Margin):
     solution_ : Optimum
     n_iter_ : int
     kernel_ : Kernel
-    plan_ : MarginPlan
+    plan_ : Decision
 
     Examples
     --------
@@ -120,7 +119,7 @@ class OneClassSVM(OutlierMixin, Margin):
         check_is_fitted(self)
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def plan(self, X: Any) -> MarginPlan:
+    def plan(self, X: Any) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples

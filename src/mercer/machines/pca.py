@@ -28,8 +28,8 @@ from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
 from mercer.machines.scores import Scorer, weights_of
 from mercer.machines.sketching import Gathered, approximate_plan, asks, foreseen, gather
-from mercer.plans import Plan, Size
-from mercer.plans.products import SpectralPlan, plan_spectrum, requested
+from mercer.plans import Decision, Plan, Size, requested
+from mercer.plans.products import plan_spectrum
 from mercer.rkhs import Function
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.lanczos import Lanczos
@@ -128,13 +128,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         self.random_state = random_state
         self.follow = follow
 
-    def plan(self, X: Any) -> Plan:
+    def plan(self, X: Any) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
         --------
         >>> print(KernelPCA(n_components=10).plan(np.ones((1000, 2))).explain())
-        Route dual, solver eigen, double precision.
+        Route dual, solver lanczos, double precision.
         Needs about ... of ... available.
         - dual, because ...
         - only the 10 largest eigenvalues, by an iteration with blocks of vectors
@@ -165,7 +165,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
 
         self._remember(X, points)
         self.kernel_, self.solution_ = kernel, spectrum
-        self.plan_: Plan = plan
+        self.plan_: Decision = plan
         self.function_, self.intercept_ = function, -(means @ alpha)
         self.coef_ = weights_of(gram, alpha)
         self.eigenvalues_ = spectrum.values
@@ -250,7 +250,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         squares = np.sum(T**2, axis=1)
         return np.array([np.argmin(squares - 2 * (T @ z)) for z in Z])
 
-    def _plan(self, kernel: Kernel, points: Points) -> SpectralPlan:
+    def _plan(self, kernel: Kernel, points: Points) -> Decision:
         self._require_valid(kernel, "error")
         finite = kernel.map_features(points)
         count = None
@@ -272,10 +272,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             # There the matrix is computed faster than it is read.
             plan = plan_spectrum(request, replace(size, cheap=True), count, self.solver)
             stored = plan.method == "dense"
-            return placed(replace(plan, stored=stored), not stored, kernel, points, double=True)  # type: ignore[return-value]
-        return placed(plan_spectrum(request, size, count, self.solver), False, kernel, points)  # type: ignore[return-value]
+            return placed(replace(plan, stored=stored), not stored, kernel, points, double=True)
+        return placed(plan_spectrum(request, size, count, self.solver), False, kernel, points)
 
-    def _spectrum(self, gram: Operator, plan: SpectralPlan, proved: bool) -> Spectrum:
+    def _spectrum(self, gram: Operator, plan: Decision, proved: bool) -> Spectrum:
         """Return the eigenvalues that were asked for, refusing those that are zero."""
         count = None if self.n_components is None else int(self.n_components)
         if count is None or plan.method == "dense":

@@ -43,8 +43,7 @@ from mercer.machines.sketching import (
     resolved,
     share_of,
 )
-from mercer.plans import Plan, Size, plan_ridge
-from mercer.plans.products import requested
+from mercer.plans import Decision, Plan, Size, plan_ridge, requested
 from mercer.plans.ridge import RANK
 from mercer.rkhs import Function
 from mercer.solvers import (
@@ -100,7 +99,7 @@ class Ridge(Scorer):
         self.indefinite = indefinite
         self.follow = follow
 
-    def plan(self, X: Any, targets: int = 1) -> Plan:
+    def plan(self, X: Any, targets: int = 1) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -157,7 +156,7 @@ class Ridge(Scorer):
         return task
 
     def _fit_sketch(
-        self, X: Any, kernel: Kernel, items: Items, task: Regression, plan: Plan
+        self, X: Any, kernel: Kernel, items: Items, task: Regression, plan: Decision
     ) -> Self:
         """Learn with the functions of a sketch, and estimate how far that is from exact."""
         sketching = Sketching.of(kernel, items, plan)
@@ -187,7 +186,9 @@ class Ridge(Scorer):
         self.intercept_, self.coef_ = solution.intercept, None
         return self
 
-    def _plan(self, kernel: Kernel, points: Points, targets: int, weighted: bool = False) -> Plan:
+    def _plan(
+        self, kernel: Kernel, points: Points, targets: int, weighted: bool = False
+    ) -> Decision:
         penalty = number(self.penalty, "penalty")
         repair = self._require_valid(kernel, self.indefinite)
         request = requested(self.follow, sketches=True)
@@ -221,10 +222,10 @@ class Ridge(Scorer):
             reasons = (plan.reasons[0], why)  # after that of the route they are about the CPU
             plan = replace(plan, solver=solver, precision="double", reasons=reasons)
         plan = placed(plan, True, kernel, points, double=double)
-        return replace(plan, patience=request.patience)
+        return replace(plan, request=request)
 
 
-def solver_for(plan: Plan, indefinite: str) -> Solver:
+def solver_for(plan: Decision, indefinite: str) -> Solver:
     """Return the solver that a plan names."""
     if on_gpu(plan) and plan.solver == "cholesky":
         from mercer.solvers.device import DeviceCholesky
@@ -266,7 +267,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
         With its heuristics resolved.
     solution_ : Solution
         Status and certificate (relative residual).
-    plan_ : Plan
+    plan_ : Decision
 
     Examples
     --------

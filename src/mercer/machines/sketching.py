@@ -26,8 +26,7 @@ from mercer.machines import devices
 from mercer.machines.centers import means_of
 from mercer.machines.devices import on_gpu, placed, prefers_gpu
 from mercer.machines.machine import shown
-from mercer.plans import Nystrom, Plan, Random, Size
-from mercer.plans.products import requested
+from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES, plan_approximate
 from mercer.rkhs import Featured, Function
 from mercer.solvers.pivoted import pivoted
@@ -143,7 +142,7 @@ def resolved(machine: Any, items: Items, weights: np.ndarray | None) -> Kernel:
 
 def approximate_plan(
     follow: Any, kernel: Kernel, items: Items, size: Size, passes: int = 1, whole: bool = False
-) -> Plan:
+) -> Decision:
     """Return the plan of an approximate answer, with its device."""
     request = requested(follow, sketches=True)
     gpu = prefers_gpu(request, items.sample)
@@ -155,7 +154,7 @@ def approximate_plan(
 
 def foreseen(
     machine: Any, X: Any, targets: int, passes: int = 1, whole: bool = False, judging: int = 2
-) -> Plan:
+) -> Decision:
     """Return the plan of an approximate fit, without the fit; a stream is surveyed."""
     items = gather(machine, X, None, None).items
     kernel = machine._resolve(items.sample)
@@ -169,6 +168,7 @@ def asks(follow: Any) -> bool:
 
     Examples
     --------
+    >>> from mercer.plans import Plan
     >>> asks(Plan(approximate=Nystrom(100))), asks(None)
     (True, False)
     """
@@ -187,7 +187,7 @@ class Sketching:
     features: RandomFeatures | None = None
 
     @classmethod
-    def of(cls, kernel: Kernel, items: Items, plan: Plan) -> Sketching:
+    def of(cls, kernel: Kernel, items: Items, plan: Decision) -> Sketching:
         """Return the sketch that a plan asks for."""
         how, rows = plan.approximate, items.rows
         if isinstance(how, Random):

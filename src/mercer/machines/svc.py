@@ -37,7 +37,7 @@ from mercer.machines.sketching import (
     resolved,
     share_of,
 )
-from mercer.plans import Plan
+from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.sketched import SketchedNewton
 
@@ -109,7 +109,7 @@ class SVC(Classifier):
         Steps of each machine.
     kernel_ : Kernel
         With its heuristics resolved.
-    plan_ : MarginPlan
+    plan_ : Decision
 
     Notes
     -----
@@ -168,7 +168,7 @@ class SVC(Classifier):
             return self._fit_sketch(gather(self, X, y, sample_weight))
         return super().fit(X, y, sample_weight)
 
-    def plan(self, X: Any, classes: int = 2) -> Plan:
+    def plan(self, X: Any, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -219,7 +219,7 @@ class SVC(Classifier):
             if hasattr(self, name):
                 delattr(self, name)
         self.classes_, self.kernel_, self.solution_ = classes, kernel, solution
-        self.plan_: Plan = plan
+        self.plan_: Decision = plan
         self.function_ = sketching.function(solution.coefficients)
         self.dual_coef_ = solution.coefficients
         self.intercept_ = np.atleast_1d(solution.intercept)

@@ -16,8 +16,7 @@ from mercer.errors import ValidityError
 from mercer.machines.bounds import upper_bounds
 from mercer.machines.machine import number
 from mercer.machines.margin import Margin, Program, keep
-from mercer.plans import Plan
-from mercer.plans.margins import MarginPlan
+from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Quadratic
 
 __all__ = ["SVR"]
@@ -51,7 +50,7 @@ class SVR(RegressorMixin, Margin):
         Its coefficients are those of the two sides of the tube, one after the other.
     n_iter_ : int
     kernel_ : Kernel
-    plan_ : MarginPlan
+    plan_ : Decision
 
     Examples
     --------
@@ -124,7 +123,7 @@ class SVR(RegressorMixin, Margin):
         """Return f(x) + b of each item."""
         return self._scores(X)
 
-    def plan(self, X: Any) -> MarginPlan:
+    def plan(self, X: Any) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from mercer.plans.plan import Plan, Size
+from mercer.plans.plan import Decision, Plan, Size
 from mercer.plans.room import item_bytes, memory_of, require_room, route_of
 
-__all__ = ["MarginPlan", "plan_margin"]
+__all__ = ["plan_margin"]
 
 # A matrix of so few items is stored whatever else is true.
 SMALL = 6000
@@ -22,35 +21,7 @@ KEPT = 256_000_000
 ITEMS_A_FEATURE = 8
 
 
-@dataclass(frozen=True, repr=False)
-class MarginPlan(Plan):
-    """A plan for a support vector machine.
-
-    Attributes
-    ----------
-    stored : bool
-        Whether the whole Gram matrix is held in memory.
-    working : int
-        Number of variables in a working set.
-    largest : int
-        How many it may have where many variables are free.
-    kept : int
-        Number of Gram rows that are kept from round to round.
-    """
-
-    stored: bool = True
-    working: int = WORKING[1]
-    largest: int = WORKING[1]
-    kept: int = 0
-
-    @property
-    def headline(self) -> str:
-        how = "the whole Gram matrix" if self.stored else f"working sets of {self.working}"
-        precision = "single" if self.precision == "mixed" else "double"
-        return f"Route {self.route}, block SMO on {how}, stored in {precision} precision."
-
-
-def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: bool) -> MarginPlan:
+def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: bool) -> Decision:
     """Decide how to train a support vector machine.
 
     Parameters
@@ -112,8 +83,8 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
         largest //= 2
     working = min(working, largest)
     require_room(needed, size, memory)
-    return MarginPlan(
-        route=route, solver="auto", precision="mixed" if single else "double", memory=memory,
+    return Decision(
+        route=route, solver="smo", precision="mixed" if single else "double", memory=memory,
         bytes=needed(n), reasons=tuple(reasons), stored=stored, working=working, largest=largest,
-        kept=kept,
+        kept=kept, request=request,
     )  # fmt: skip

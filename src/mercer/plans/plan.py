@@ -1,7 +1,7 @@
-"""Plans: what would run, how many bytes it takes, and why.
+"""Plans and decisions: what a user asks for, and what will run, in how many bytes, and why.
 
-A plan is made before any work starts. It never runs out of memory that it could have foreseen:
-work that does not fit is refused with the size that would.
+A decision is made before any work starts. Work that would not fit into memory is refused with the
+size that would.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mercer.errors import ValidityError, suggestion
@@ -17,12 +17,13 @@ from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import spoken
 
-__all__ = ["Plan", "Size"]
+__all__ = ["Decision", "Plan", "Size", "requested"]
 
 Route = Literal["auto", "dual", "primal", "nystrom", "random"]
 Solver = Literal["auto", "cholesky", "eigen", "iterative"]
 Precision = Literal["auto", "mixed", "double"]
 Device = Literal["auto", "cpu", "cuda"]
+SOLVERS = ("auto", "cholesky", "eigen", "iterative")
 
 # What a fit needs besides its large arrays: threads, small vectors, Python itself.
 OVERHEAD = 2_000_000
@@ -68,13 +69,12 @@ class Size:
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """How a fit will run. Leave a choice at "auto" and the plan decides it.
+    """What a user asks of a fit. What is left at "auto" is decided from the data.
 
     Parameters
     ----------
     route : {"auto", "dual", "primal"}
-        Coefficients of the items (with the Gram matrix) or of explicit features. A decided plan
-        may also have the routes "nystrom" and "random", which are approximate.
+        Coefficients of the items (with the Gram matrix) or of explicit features.
     solver : {"auto", "cholesky", "eigen", "iterative"}
         A factor of the matrix, its decomposition, or conjugate gradients on a matrix that is never
         stored; all of them are exact, and their certificate says how exact.
@@ -85,54 +85,38 @@ class Plan:
         Bytes that may be used; by default what the machine has free.
     rank : int, optional
         Columns of the preconditioner of the iterative solver; by default as many as are useful and
-        fit. For approximate routes, the number of their functions.
+        fit.
     approximate : "auto", "never", Nystrom or Random
         Whether the answer may be approximate, and how. "auto": where an exact one does not fit or
         would take longer than `patience`, for machines that say so.
     patience : float
         Seconds.
+    device : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" takes a GPU, if there is one, for what is large.
     tol : float, optional
         Relative residual at which the iterative solver stops, 1e-9 if not given. With more than
         1e-6 the answer is called approximate.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU, if there is one, for what is large.
-
-    Attributes
-    ----------
-    bytes : int or None
-        Predicted peak, once decided.
-    reasons : tuple of str
-        Why each choice was made.
-    direct : bool
-        Whether the iterative solver may give way to a factor: nobody asked for it, and the matrix
-        fits. For approximate routes, whether the system of their functions is added up.
-    seconds : float or None
-        Predicted time of the fit, of which a factor of three is meant seriously.
 
     Examples
     --------
-    >>> Plan(memory=10**9, solver="eigen").solver
-    'eigen'
+    >>> Plan(memory=10**9, solver="eigen")
+    Plan(solver='eigen', memory=1000000000)
     """
 
     route: Route = "auto"
     solver: Solver = "auto"
     precision: Precision = "auto"
     memory: int | None = None
-    bytes: int | None = None
-    reasons: tuple[str, ...] = ()
     rank: int | None = None
-    direct: bool = False
     approximate: Any = "auto"
     patience: float = PATIENCE
     device: Device = "auto"
-    seconds: float | None = None
     tol: float | None = None
 
     def __post_init__(self) -> None:
         choices = {
-            "route": ("auto", "dual", "primal", "nystrom", "random"),
-            "solver": ("auto", "cholesky", "eigen", "iterative"),
+            "route": ("auto", "dual", "primal"),
+            "solver": SOLVERS,
             "precision": ("auto", "mixed", "double"),
             "device": ("auto", "cpu", "cuda"),
         }
@@ -161,17 +145,92 @@ class Plan:
 
     def __repr__(self) -> str:
         """Return the call that makes this plan."""
-        told = [
-            f"{field.name}={getattr(self, field.name)!r}"
+        return _call(self)
+
+    def explain(self) -> str:
+        """Say in plain words what is asked for."""
+        asked = [
+            f"{field.name} {getattr(self, field.name)!r}"
             for field in dataclasses.fields(self)
             if getattr(self, field.name) != field.default
         ]
-        return f"{type(self).__name__}({', '.join(told)})"
+        what = f"Asked for: {', '.join(asked)}. " if asked else ""
+        return f"{what}Nothing is decided yet: machine.plan(X) decides for its data."
+
+
+@dataclass(frozen=True, repr=False)
+class Decision:
+    """How a fit will run, or has run.
+
+    Attributes
+    ----------
+    route : {"dual", "primal", "nystrom", "random"}
+        The last two are approximate.
+    solver : str
+        The algorithm, as `Plan` names it where a user may choose.
+    precision : {"mixed", "double"}
+    memory : int or None
+        Bytes that may be used, if anybody knows.
+    bytes : int
+        Predicted peak.
+    reasons : tuple of str
+        Why each choice was made.
+    rank : int or None
+        Columns of a preconditioner; of approximate routes, the number of functions.
+    direct : bool
+        Whether the iterative solver gives way to a factor if the preconditioner shows that this is
+        faster. Of approximate routes, whether the system of their functions is added up.
+    approximate : "auto", "never", Nystrom or Random
+    device : {"cpu", "cuda"}
+    seconds : float or None
+        Predicted time of the fit, of which a factor of three is meant seriously.
+    method : {"dense", "partial", "randomized"} or None
+        Of a spectrum: all eigenvalues by LAPACK, the largest by an iteration, or by few products.
+    stored : bool
+        Whether the whole Gram matrix is held in memory; if not, it is computed as needed.
+    working, largest, kept : int
+        Of a support vector machine: variables in a working set, how many it may have where many
+        variables are free, and Gram rows that are kept from round to round.
+    each : bool
+        Of Newton's method: whether a preconditioner may take a matrix for each class.
+    request : Plan
+        What the user had asked for.
+
+    Examples
+    --------
+    >>> print(
+    ...     Decision("dual", "cholesky", "double", bytes=10**6, reasons=("few items",)).explain()
+    ... )
+    Route dual, solver cholesky, double precision.
+    Needs about 1.0 MB.
+    - few items
+    """
+
+    route: str
+    solver: str
+    precision: str
+    memory: int | None = None
+    bytes: int = 0
+    reasons: tuple[str, ...] = ()
+    rank: int | None = None
+    direct: bool = False
+    approximate: Any = "auto"
+    device: str = "cpu"
+    seconds: float | None = None
+    method: str | None = None
+    stored: bool = True
+    working: int = 0
+    largest: int = 0
+    kept: int = 0
+    each: bool = True
+    request: Plan = Plan()
+
+    def __repr__(self) -> str:
+        """Return the call that makes this decision."""
+        return _call(self)
 
     def explain(self) -> str:
-        """Say in plain words what would run, how many bytes it takes and why."""
-        if self.bytes is None:
-            return "Nothing is decided yet: machine.plan(X) makes the plan for its data."
+        """Say in plain words what runs, how many bytes it takes and why."""
         memory = f"Needs about {human(self.bytes)}"
         memory += f" of {human(self.memory)} available." if self.memory is not None else "."
         if self.seconds is not None and self.seconds >= 1:
@@ -180,9 +239,23 @@ class Plan:
 
     @property
     def headline(self) -> str:
-        """What would run, in one line."""
+        """What runs, in one line."""
+        if self.solver == "smo":
+            how = "the whole Gram matrix" if self.stored else f"working sets of {self.working}"
+            precision = "single" if self.precision == "mixed" else "double"
+            return f"Route {self.route}, block SMO on {how}, stored in {precision} precision."
         about = "APPROXIMATE: " if self.is_approximate else ""
         return f"{about}Route {self.route}, solver {self.solver}, {self.precision} precision."
+
+    @property
+    def tol(self) -> float | None:
+        """Relative residual that was asked for."""
+        return self.request.tol
+
+    @property
+    def patience(self) -> float:
+        """Seconds that an exact answer was allowed to take."""
+        return self.request.patience
 
     @property
     def sketched(self) -> bool:
@@ -191,6 +264,44 @@ class Plan:
 
     @property
     def is_approximate(self) -> bool:
-        """Whether the answer will be an approximation."""
+        """Whether the answer is an approximation."""
         stopped = self.solver == "iterative" and (self.tol or 0.0) > EXACT
         return self.sketched or stopped
+
+
+def requested(follow: Plan | Decision | None, sketches: bool = False) -> Plan:
+    """Return what the user asks for; only some machines know sketches.
+
+    A decision that is to be followed asks for the route, solver, precision and approximation that
+    were decided.
+    """
+    if isinstance(follow, Decision):
+        follow = _again(follow)
+    if not isinstance(follow, Plan | None):
+        raise ValidityError(f"follow must be a Plan, found {follow!r}")
+    request = follow or Plan()
+    if not sketches and request.approximate not in ("auto", "never"):
+        raise ValidityError(
+            "this machine has no approximate route; KernelRidge, KernelRidgeClassifier, "
+            "KernelLogistic, KernelPCA and SVC have one"
+        )
+    return request
+
+
+def _again(decision: Decision) -> Plan:
+    """Return the plan that asks for what was decided."""
+    asked: dict[str, Any] = {"memory": decision.memory, "approximate": decision.approximate}
+    if not decision.sketched:
+        asked |= {"route": decision.route, "precision": decision.precision}
+        if decision.solver in SOLVERS:
+            asked |= {"solver": decision.solver, "rank": decision.rank}
+    return replace(decision.request, **asked)
+
+
+def _call(record: Any) -> str:
+    given = [
+        f"{field.name}={getattr(record, field.name)!r}"
+        for field in dataclasses.fields(record)
+        if getattr(record, field.name) != field.default
+    ]
+    return f"{type(record).__name__}({', '.join(given)})"

@@ -6,25 +6,15 @@ features where those are fewer. A few products can also be made with a matrix th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from mercer.errors import ValidityError, suggestion
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import FLOP, factor_seconds, product_seconds
-from mercer.plans.plan import Plan, Size
+from mercer.plans.plan import Decision, Plan, Size
 from mercer.plans.ridge import BLOCK, ITERATIVE_FROM, LEAST_RANK, RANK
 from mercer.plans.room import item_bytes, memory_of, require_room, route_of
 from mercer.threads import cores
 
-__all__ = [
-    "NewtonPlan",
-    "SpectralPlan",
-    "plan_network",
-    "plan_newton",
-    "plan_spectrum",
-    "requested",
-]
+__all__ = ["plan_network", "plan_newton", "plan_spectrum"]
 
 METHODS = ("auto", "dense", "partial", "randomized")
 # Below this order LAPACK's full decomposition takes no time worth saving.
@@ -44,38 +34,7 @@ PRODUCTS = 13
 PRODUCTS_DAVIDSON = 6
 
 
-@dataclass(frozen=True, repr=False)
-class SpectralPlan(Plan):
-    """A plan for eigenvalues of a Gram matrix.
-
-    Attributes
-    ----------
-    method : {"dense", "partial", "randomized"}
-        All eigenvalues by LAPACK, the largest by an iteration, or by a few products.
-    stored : bool
-        Whether the Gram matrix is kept; if not, its tiles are computed for each product. Then
-        `rank` is the number of columns of a factor of low rank from which the iteration begins,
-        or None if there is none.
-    """
-
-    method: str = "dense"
-    stored: bool = True
-
-
-def requested(follow: Any, sketches: bool = False) -> Plan:
-    """Return what the user has already decided; only some machines know sketches."""
-    if not isinstance(follow, Plan | None):
-        raise ValidityError(f"follow must be a Plan, found {follow!r}")
-    request = follow or Plan()
-    if not sketches and request.approximate not in ("auto", "never"):
-        raise ValidityError(
-            "this machine has no approximate route; KernelRidge, KernelRidgeClassifier, "
-            "KernelLogistic, KernelPCA and SVC have one"
-        )
-    return request
-
-
-def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> SpectralPlan:
+def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> Decision:
     """Decide how to find the largest eigenvalues of a Gram matrix.
 
     Parameters
@@ -131,10 +90,11 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
                 f"Davidson's method, of few products with the help of {rank} columns of the matrix"
             )
     require_room(needed, size, memory)
-    return SpectralPlan(
-        route=route, solver="eigen", precision="double", memory=memory, rank=rank or None,
+    ran = "eigen" if method == "dense" else "davidson" if rank else "lanczos"
+    return Decision(
+        route=route, solver=ran, precision="double", memory=memory, rank=rank or None,
         bytes=needed(size.items), reasons=tuple(reasons), method=method, stored=stored,
-        seconds=_spectrum_seconds(size, route, method, stored, rank, count),
+        seconds=_spectrum_seconds(size, route, method, stored, rank, count), request=request,
     )  # fmt: skip
 
 
@@ -185,20 +145,7 @@ def _spectrum_seconds(
     return made + products * product_seconds(n**2 / 2, size.row, 2 * width)
 
 
-@dataclass(frozen=True, repr=False)
-class NewtonPlan(Plan):
-    """A plan for Newton's method.
-
-    Attributes
-    ----------
-    each : bool
-        Whether a preconditioner may take a matrix for each class, or only one.
-    """
-
-    each: bool = True
-
-
-def plan_newton(request: Plan, size: Size) -> NewtonPlan:
+def plan_newton(request: Plan, size: Size) -> Decision:
     """Decide how to minimize a smooth loss by Newton's method.
 
     Parameters
@@ -229,14 +176,15 @@ def plan_newton(request: Plan, size: Size) -> NewtonPlan:
         matrices = 1
         reasons.append("that factor is common to all classes, because one for each would not fit")
     require_room(needed, size, memory)
-    return NewtonPlan(
-        route, "cholesky", "double", memory, needed(size.items), tuple(reasons), each=each
-    )
+    return Decision(
+        route, "newton", "double", memory, needed(size.items), tuple(reasons), each=each,
+        request=request,
+    )  # fmt: skip
 
 
 def plan_network(
     request: Plan, size: Size, centers: int, search: bool = False, interpolate: bool = False
-) -> Plan:
+) -> Decision:
     """Decide how to fit the weights of a network of basis functions.
 
     Parameters
@@ -269,7 +217,10 @@ def plan_network(
         return table + 8 * n * size.targets * 6 + item_bytes(size, n, "dual")
 
     require_room(needed, size, memory)
-    return Plan("dual", "cholesky", "double", memory, needed(size.items), tuple(reasons))
+    solver = "cholesky" if interpolate else "least squares"
+    return Decision(
+        "dual", solver, "double", memory, needed(size.items), tuple(reasons), request=request
+    )
 
 
 def _method(solver: str, order: int, count: int | None, reasons: list[str]) -> str:

@@ -10,7 +10,7 @@ from mercer.errors import PlanError, ValidityError
 from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import factor_seconds, product_seconds, spoken
-from mercer.plans.plan import OVERHEAD, Plan, Size
+from mercer.plans.plan import OVERHEAD, Decision, Plan, Size
 from mercer.plans.room import memory_of, only_route
 from mercer.plans.sketches import enough_centers, plan_sketch
 
@@ -34,7 +34,7 @@ SINGLE = 0.45  # time of a product in single precision, beside one in double
 
 def plan_ridge(
     request: Plan, size: Size, bound: float, repair: bool = False, steps: bool = True
-) -> Plan:
+) -> Decision:
     """Decide how to solve a ridge problem.
 
     Parameters
@@ -86,7 +86,7 @@ def plan_ridge(
     return plan_sketch(request, Nystrom(enough_centers(size.items)), size, (why,))
 
 
-def _smaller(request: Plan, size: Size, why: str) -> Plan | None:
+def _smaller(request: Plan, size: Size, why: str) -> Decision | None:
     """Return the plan of an approximation that fits, if there is one."""
     count = enough_centers(size.items)
     while count >= LEAST_RANK:
@@ -97,7 +97,7 @@ def _smaller(request: Plan, size: Size, why: str) -> Plan | None:
     return None
 
 
-def _exact(request: Plan, size: Size, bound: float, repair: bool, steps: bool) -> Plan:
+def _exact(request: Plan, size: Size, bound: float, repair: bool, steps: bool) -> Decision:
     """Return the plan of an exact answer."""
     reasons: list[str] = []
     route = _route(request, size, bound, repair, reasons)
@@ -119,9 +119,10 @@ def _exact(request: Plan, size: Size, bound: float, repair: bool, steps: bool) -
         reasons.append("what single precision needs beside that would not fit")
     if memory is not None and needed > memory:
         raise PlanError(_too_large(size, route, solver, needed, memory))
-    return replace(
-        request, route=route, solver=solver, precision=precision, memory=memory, rank=rank,
-        direct=direct, bytes=needed, reasons=tuple(reasons),
+    return Decision(
+        route=route, solver=solver, precision=precision, memory=memory, bytes=needed,
+        reasons=tuple(reasons), rank=rank, direct=direct, approximate=request.approximate,
+        request=request,
         seconds=_seconds(size, route, solver, precision, rank, request.tol),
     )  # fmt: skip
 

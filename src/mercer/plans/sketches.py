@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
 
 from mercer.errors import PlanError
 from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import FLOP, factor_seconds, product_seconds
-from mercer.plans.plan import OVERHEAD, Plan, Size
+from mercer.plans.plan import OVERHEAD, Decision, Plan, Size
 from mercer.plans.room import memory_of
 from mercer.threads import cores
 
@@ -54,7 +52,7 @@ def plan_sketch(
     reasons: tuple[str, ...] = (),
     passes: int = 1,
     whole: bool = False,
-) -> Plan:
+) -> Decision:
     """Decide how to learn with the functions of a sketch.
 
     Parameters
@@ -100,18 +98,13 @@ def plan_sketch(
             f"a fit with {M} functions on {size.items} items needs {human(needed)}, but "
             f"{human(memory)} are available; use fewer, or more memory with Plan(memory=...)"
         )
-    changes: dict[str, Any] = {
-        "route": "nystrom" if nystrom else "random",
-        "solver": "eigen" if direct else "iterative",
-        "precision": "double",
-    }
-    return replace(
-        request, memory=memory, rank=M, direct=direct, bytes=needed, reasons=tuple(why),
-        approximate=how, seconds=seconds, **changes,
+    return Decision(
+        "nystrom" if nystrom else "random", "eigen" if direct else "iterative", "double",
+        memory, needed, tuple(why), M, direct, how, seconds=seconds, request=request,
     )  # fmt: skip
 
 
-def plan_approximate(request: Plan, size: Size, passes: int = 1, whole: bool = False) -> Plan:
+def plan_approximate(request: Plan, size: Size, passes: int = 1, whole: bool = False) -> Decision:
     """Decide how to learn approximately: items that are read in passes, or too many of them.
 
     Examples

@@ -21,7 +21,7 @@ from mercer import lapack
 from mercer.errors import SolveError
 from mercer.machines.discriminant import KernelDiscriminant, discriminants
 from mercer.machines.ridge import Regression, Ridge
-from mercer.plans import Plan
+from mercer.plans import Decision, Plan
 from mercer.selection.arrangement import Arrangement
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import Held, held_out, nested
@@ -45,7 +45,7 @@ def has_shortcut(machine: Any) -> bool:
     penalty = getattr(machine, "penalty", None)
     if not isinstance(penalty, numbers.Real) or not 0 < float(penalty) < np.inf:
         return False  # a fit will say what is wrong with it
-    if not isinstance(getattr(machine, "follow", None), Plan | None):
+    if not isinstance(getattr(machine, "follow", None), Plan | Decision | None):
         return False
     if not getattr(machine, "similarities_suffice", True):
         return False

@@ -13,6 +13,7 @@ from mercer import KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import MercerError, ValidityError
 from mercer.kernels import Chi2, Cosine, Gaussian, Linear, Polynomial, from_function, precomputed
 from mercer.machines.ridge import solver_for
+from mercer.plans import Decision
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky
 
@@ -272,5 +273,5 @@ def test_a_plan_for_steps_says_mixed_only_where_that_is_so():
 
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 def test_the_direct_way_has_the_precision_of_the_plan(precision):
-    plan = Plan(route="dual", solver="iterative", precision=precision, direct=True)
+    plan = Decision("dual", "iterative", precision, direct=True)
     assert solver_for(plan, "error").direct == Cholesky(precision)

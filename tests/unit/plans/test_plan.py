@@ -20,7 +20,7 @@ from mercer.kernels import (
     gaussian_over,
     tiles,
 )
-from mercer.plans import Size, available, human, plan_ridge, room
+from mercer.plans import Nystrom, Size, available, human, plan_ridge, requested, room
 from mercer.plans.ridge import MIXED_FROM
 
 
@@ -351,3 +351,21 @@ def test_categories_are_few_features():
     plan = KernelRidge(Categorical()).plan(kinds)
     assert plan.route == "primal"
     assert "4 features and 400 items" in plan.explain()
+
+
+# ---- asking and deciding -----------------------------------------------------------------------
+
+
+def test_a_decision_remembers_what_was_asked_and_a_plan_says_it():
+    asked = Plan(memory=10**9, precision="double")
+    assert ridge(asked).request == asked
+    assert "precision 'double'" in asked.explain()
+    assert repr(ridge(asked)).startswith("Decision(")
+
+
+def test_a_decision_that_is_followed_asks_for_what_was_decided():
+    asked = requested(ridge(Plan(memory=10**9, tol=1e-5)))
+    assert (asked.route, asked.solver, asked.precision) == ("dual", "cholesky", "mixed")
+    assert asked.tol == 1e-5 and asked.memory == 10**9
+    sketched = ridge(Plan(memory=10**9, approximate=Nystrom(50)))
+    assert requested(sketched, sketches=True).approximate == Nystrom(50)

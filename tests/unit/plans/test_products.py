@@ -8,8 +8,8 @@ from mercer.kernels import Gaussian, Polynomial
 from mercer.machines.logistic import KernelLogistic
 from mercer.machines.network import RBFNetwork
 from mercer.machines.pca import KernelPCA
-from mercer.plans import Plan, Size
-from mercer.plans.products import plan_network, plan_newton, plan_spectrum, requested
+from mercer.plans import Plan, Size, requested
+from mercer.plans.products import plan_network, plan_newton, plan_spectrum
 from tests.measure import peak
 
 LOW, HIGH = 0.9, 1.8
