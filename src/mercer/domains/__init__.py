@@ -9,6 +9,7 @@ from mercer.domains.graph_forms import as_graph
 from mercer.domains.graph_labels import Labels
 from mercer.domains.graph_value import Graph
 from mercer.domains.graphs import GRAPHS, GraphDomain, Graphs, Kind, Net, same_kind
+from mercer.domains.items import Items
 from mercer.domains.molecules import SMILES, MoleculeDomain, Molecules
 from mercer.domains.objects import Objects, things
 from mercer.domains.points import Domain, Points, join
@@ -57,6 +58,7 @@ __all__ = [
     "GraphDomain",
     "Graphs",
     "InMemory",
+    "Items",
     "Kind",
     "Labels",
     "MoleculeDomain",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mercer.errors import ValidityError
 
-__all__ = ["finite", "positive", "sequence", "whole"]
+__all__ = ["Seed", "finite", "positive", "sequence", "whole"]
+
+# What scikit-learn calls `random_state`.
+Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 
 def finite(owner: Any, name: str, value: Any) -> float:
