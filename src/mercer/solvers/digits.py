@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
-from mercer.progress import progress
+from mercer.progress import Step, progress
 
 __all__ = ["digits"]
 
@@ -14,7 +14,9 @@ STEPS = 100  # of the bar, for each digit that is gained
 
 
 @contextmanager
-def digits(title: str, tol: float) -> Iterator[Callable[[float], None]]:
+def digits(
+    title: str, tol: float, bar: Callable[[str, int], AbstractContextManager[Step]] = progress
+) -> Iterator[Callable[[float], None]]:
     """Draw a bar that is full when the residual told to it has come down to `tol`.
 
     An iteration gains about as many digits in each of its steps, so the time that remains is
@@ -29,7 +31,7 @@ def digits(title: str, tol: float) -> Iterator[Callable[[float], None]]:
     """
     total = max(round(-STEPS * math.log10(tol)), 1)
     done = 0
-    with progress(title, total) as step:
+    with bar(title, total) as step:
 
         def tell(residual: float) -> None:
             nonlocal done

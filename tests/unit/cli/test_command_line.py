@@ -30,6 +30,11 @@ def started(*arguments, cwd, **settings):
     )  # fmt: skip
 
 
+def interruptible():
+    """Let SIGINT reach a child even where the tests themselves ignore it, as below nohup."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run(*arguments, cwd, **settings):
     """Run the command; return the exit status and what it printed on stdout and stderr."""
     process = started(*arguments, cwd=cwd, **settings)
@@ -193,7 +198,7 @@ def ants(tmp_path):
 
 @pytest.mark.parametrize(("request_to_end", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_an_interruption_leaves_nothing_behind(request_to_end, status, ants):
-    process = started("fit", cwd=ants)
+    process = started("fit", cwd=ants, preexec_fn=interruptible)
     assert "No DATA was given" in process.stdout.readline()
     time.sleep(2)  # by now it reads, computes, or compiles
     process.send_signal(getattr(signal, request_to_end))

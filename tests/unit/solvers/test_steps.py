@@ -1,5 +1,7 @@
 """Conjugate gradients in rounds, with rough products."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -118,9 +120,17 @@ def test_an_interruption_between_two_rounds_counts_no_change_twice(last, monkeyp
 
 
 def test_residuals_that_are_not_finite_do_not_move_the_bar():
-    with digits("overflowing", 1e-3) as tell:
-        for residual in (np.inf, np.nan, 0.5):
+    moves = []
+
+    @contextmanager
+    def bar(title, total):
+        assert (title, total) == ("overflowing", 300)
+        yield lambda count, doing: moves.append(count)
+
+    with digits("overflowing", 1e-3, bar) as tell:
+        for residual in (np.inf, 0.1, np.nan, 0.5, -np.inf, 0.01, 1e-9):
             tell(residual)
+    assert moves == [100, 0, 100, 100]  # a hundred for each digit that is gained
 
 
 @pytest.mark.parametrize("penalty", [1e-4, 1e-2, 1.0])
