@@ -1,8 +1,9 @@
 """Each room imports only from rooms before it.
 
-The order is that of a fit: data are admitted before kernels are resolved, kernels before plans are
-made, and so on. An import in the other direction, even one inside a function or for type checking
-only, means that two rooms have begun to share one job.
+The order is that of what builds on what: kernels on data, Gram operators on kernels, solvers on
+operators. Plans come after the solvers, because these declare what they need and what they cost.
+An import in the other direction, even one inside a function or for type checking only, means that
+two rooms have begun to share one job.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ ORDER = (
     "domains",
     "models",
     "kernels",
-    "plans",
     "gram",
     "solvers",
+    "plans",
     "rkhs",
     "machines",
     "selection",

@@ -24,12 +24,19 @@ from mercer.domains import Points, Rows
 from mercer.kernels import Kernel
 from mercer.kernels.tiles import fill, settle, spans
 from mercer.lapack import add_moments
-from mercer.plans.sketches import LOW, STRIPE, TALL, groups
 from mercer.threads import in_threads
 
 __all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whitened"]
 
+MOMENT_ROWS = 1024  # that are multiplied with themselves at a time
+STRIPE_ENTRIES = 2**18  # of a stripe that is multiplied with few vectors, and stays in the cache
+MIN_STRIPE_ROWS = 256
 GROUPS = 16  # sums of vectors that are kept apart while several threads add to them
+
+
+def moment_sums(count: int) -> int:
+    """Return how many sums of M × M are kept apart while several threads add to them."""
+    return max(min(8, 2**25 // count**2), 2)
 
 
 class Sketch:
@@ -108,7 +115,7 @@ class Sketch:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return CᵀWC and CᵀV, in one pass."""
         M = self.count
-        count = groups(M)
+        count = moment_sums(M)
         H = np.zeros((count, M, M))
         sums = np.zeros((count, M, V.shape[1]))
         roots = None if weights is None else np.sqrt(weights)
@@ -119,7 +126,7 @@ class Sketch:
                 C *= roots[place, None]
             add_moments(H[group], C)
 
-        self._pass(use, TALL, count)
+        self._pass(use, MOMENT_ROWS, count)
         for other in H[1:]:
             H[0] += other
         low = np.tril(H[0])
@@ -137,7 +144,7 @@ class Sketch:
     @property
     def _low(self) -> int:
         """Rows of a stripe that stays in the cache."""
-        return max(STRIPE // self.count, LOW)
+        return max(STRIPE_ENTRIES // self.count, MIN_STRIPE_ROWS)
 
     def _sums(self, columns: int) -> np.ndarray:
         return np.zeros((GROUPS, self.count, columns))
@@ -222,7 +229,7 @@ def whitened(sketch: Sketch, white: Any) -> FeatureSketch:
     T = white.matrix
 
     def features(points: Points) -> np.ndarray:
-        C = sketch._buffer(max(TALL, len(points)), "raw")[: len(points)]
+        C = sketch._buffer(max(MOMENT_ROWS, len(points)), "raw")[: len(points)]
         sketch.fill(points, C)
         return C @ T
 

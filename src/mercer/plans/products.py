@@ -10,8 +10,9 @@ from mercer.errors import ValidityError, suggestion
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import FLOP, factor_seconds, product_seconds
 from mercer.plans.plan import Decision, Plan, Size
-from mercer.plans.ridge import BLOCK, ITERATIVE_FROM, LEAST_RANK, RANK
+from mercer.plans.ridge import ITERATIVE_FROM, LEAST_RANK, RANK
 from mercer.plans.room import item_bytes, memory_of, require_room, route_of
+from mercer.solvers.pivoted import BLOCK_COLUMNS
 from mercer.threads import cores
 
 __all__ = ["plan_network", "plan_newton", "plan_spectrum"]
@@ -123,7 +124,7 @@ def _unstored_bytes(size: Size, n: int, count: int, rank: int, method: str) -> i
         basis = 8 * n * (BASIS_UNSTORED * _width(count, method) + 3 * count)
         return rest + max(basis, size.tiles)
     factor = 8 * n * rank + 32 * rank**2
-    made = 8 * n * BESIDE_FACTOR * min(BLOCK, n)
+    made = 8 * n * BESIDE_FACTOR * min(BLOCK_COLUMNS, n)
     return rest + factor + size.tiles + max(8 * n * BASIS_DAVIDSON * (count + 2), made)
 
 

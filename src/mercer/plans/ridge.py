@@ -13,20 +13,19 @@ from mercer.plans.costs import factor_seconds, product_seconds, spoken
 from mercer.plans.plan import OVERHEAD, Decision, Plan, Size
 from mercer.plans.room import memory_of, only_route
 from mercer.plans.sketches import enough_centers, plan_sketch
+from mercer.solvers.cholesky import MAX_PACKED_ORDER
+from mercer.solvers.pivoted import BLOCK_COLUMNS
 
 __all__ = ["plan_ridge"]
 
 # From this size on a single-precision factor with refinement is faster than a double one.
 MIXED_FROM = 1000
-# LAPACK's packed format is addressed with n(n + 1), computed in 32 bits.
-MIXED_UP_TO = 46_000
 # Refinement converges, by a factor or by steps, while condition · 6e-8 is well below 1.
 MIXED_CONDITION = 1e8
 # From this size on, products with a matrix that is never stored are usually faster than a factor.
 ITERATIVE_FROM = 10_000
 RANK = 1000  # columns of the preconditioner of such products, at most
 LEAST_RANK = 64
-BLOCK = 128  # columns that are computed at once
 DIGITS = 1e-9  # relative residual of an exact answer by steps
 EXPECTED = 15  # steps that conjugate gradients take, where they are worth it
 SINGLE = 0.45  # time of a product in single precision, beside one in double
@@ -219,7 +218,7 @@ def _precision(
         return "double"
     if request.precision != "auto":
         return request.precision
-    if solver == "cholesky" and not MIXED_FROM <= order <= MIXED_UP_TO:
+    if solver == "cholesky" and not MIXED_FROM <= order <= MAX_PACKED_ORDER:
         return "double"
     if bound > MIXED_CONDITION:
         reasons.append(f"double, because the condition number may be {bound:.1e}")
@@ -254,7 +253,7 @@ def _bytes(size: Size, route: str, solver: str, precision: str, rank: int | None
         rank = min(n, RANK) if rank is None else rank
         # The preconditioner, scaled by the weights once more, and a block of rows for it; then
         # solutions, residuals and directions of all right-hand sides.
-        factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK
+        factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK_COLUMNS
         rounded = n * size.row if precision == "mixed" else 0  # half of it in two encodings
         rest = n * (size.row + 112 * size.targets) + OVERHEAD
         return int(factor + size.tiles + rounded + rest)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 
 from mercer.errors import PlanError
+from mercer.gram.sketch import MIN_STRIPE_ROWS, MOMENT_ROWS, STRIPE_ENTRIES, moment_sums
 from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import FLOP, factor_seconds, product_seconds
 from mercer.plans.plan import OVERHEAD, Decision, Plan, Size
 from mercer.plans.room import memory_of
+from mercer.solvers.nystrom import MAX_SAMPLED_FUNCTIONS, SAMPLED_ITEMS
 from mercer.threads import cores
 
 __all__ = ["enough_centers", "plan_approximate", "plan_sketch"]
 
 FEWEST, MOST = 1000, 10_000  # centers that are taken where nobody says how many
 PASSES = 15  # that steps take
-TALL = 1024  # rows that are multiplied with themselves at a time
-STRIPE = 2**18  # entries of a stripe that is multiplied with few vectors
-LOW = 256  # rows that it has at least
-SAMPLE = 4  # items of a preconditioner's sample, for each function
-SAMPLED_UP_TO = 6000  # functions; for more, centers that were chosen at random are the sample
 CANDIDATES = 20_000  # items among which pivots and clusters are looked for
 JUDGES = 2000  # items from which the exact answer is learned too, for a comparison
 WITNESSES = 1000  # ... and other items on which both are compared
@@ -38,11 +35,6 @@ def enough_centers(items: int) -> int:
     (2000, 1000)
     """
     return min(max(2 * math.isqrt(items), FEWEST), MOST, items)
-
-
-def groups(count: int) -> int:
-    """Return how many sums of M × M are kept apart while several threads add to them."""
-    return max(min(8, 2**25 // count**2), 2)
 
 
 def plan_sketch(
@@ -131,12 +123,12 @@ def sketch_bytes(size: Size, count: int, direct: bool) -> int:
     """Predict the peak: sums, the small system, stripes of each thread, items and targets."""
     M, n = count, size.items
     if direct:
-        sums = 8 * M**2 * groups(M)
-        threads = 8 * cores() * TALL * M + 24 * M**2  # stripes; both triangles in the end
+        sums = 8 * M**2 * moment_sums(M)
+        threads = 8 * cores() * MOMENT_ROWS * M + 24 * M**2  # stripes; both triangles in the end
         system = max(sums + threads, 8 * 9 * M**2)  # then decompositions, with their workspace
     else:
         sample = 8 * min(n, _sampled(M)) * M
-        system = 8 * 3 * M**2 + 2 * sample + 8 * cores() * max(STRIPE, LOW * M)
+        system = 8 * 3 * M**2 + 2 * sample + 8 * cores() * max(STRIPE_ENTRIES, MIN_STRIPE_ROWS * M)
     judges, witnesses = min(n, JUDGES), min(n, WITNESSES)
     judging = 3 * M**2 + size.judging * judges**2 + (2 * judges + witnesses) * M
     system = max(system, 8 * judging)
@@ -160,4 +152,4 @@ def _seconds(size: Size, count: int, direct: bool, passes: int = 1) -> float:
 
 def _sampled(count: int) -> int:
     """Return how many items a preconditioner's sample has."""
-    return SAMPLE * count if count <= SAMPLED_UP_TO else count
+    return SAMPLED_ITEMS * count if count <= MAX_SAMPLED_FUNCTIONS else count

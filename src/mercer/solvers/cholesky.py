@@ -23,7 +23,6 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from mercer.kernels.tiles import quiet, spans
-from mercer.plans.ridge import MIXED_UP_TO
 from mercer.solvers.packed import Packed
 from mercer.solvers.problem import (
     Columns,
@@ -41,6 +40,8 @@ __all__ = ["Cholesky"]
 REFINED = 1e-13  # relative residual at which refinement has done its work
 ACCEPTED = 1e-10  # relative residual above which its answer is not used
 STEPS = 12
+# LAPACK addresses its packed format with n(n + 1), computed in 32 bits.
+MAX_PACKED_ORDER = 46_000
 
 
 class Stored(State):
@@ -126,8 +127,8 @@ def _double(state: Stored, R: np.ndarray, penalty: float) -> Columns:
 
 def _mixed(state: Stored, R: np.ndarray, penalty: float) -> Columns:
     """Factor in single precision and refine the answer to double."""
-    if len(state.array) > MIXED_UP_TO:
-        return Columns(R, "stalled", f"LAPACK packs matrices up to order {MIXED_UP_TO} only")
+    if len(state.array) > MAX_PACKED_ORDER:
+        return Columns(R, "stalled", f"LAPACK packs matrices up to order {MAX_PACKED_ORDER} only")
     factor = Packed.factor(state.array, state.diagonal + penalty)
     if factor is None:
         return Columns(R, "stalled", "single precision was not enough for a factor")

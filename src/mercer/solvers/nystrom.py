@@ -26,13 +26,15 @@ from scipy.linalg import lapack
 
 from mercer.errors import SolveError, ValidityError
 from mercer.gram.whitening import Whitening
-from mercer.plans.sketches import SAMPLE, SAMPLED_UP_TO
 from mercer.solvers.conjugate import Map
 from mercer.solvers.problem import Problem, Solution
 from mercer.solvers.steps import descend
 
 __all__ = ["SketchedRidge"]
 
+SAMPLED_ITEMS = 4  # of the preconditioner, for each function
+# With more functions than this, centers that were chosen at random are the sample themselves.
+MAX_SAMPLED_FUNCTIONS = 6000
 ROUNDED = 1e-5  # relative residual that counts as solved where rounding allows no better
 
 
@@ -134,11 +136,11 @@ class Sketched:
         whitening knows the root.
         """
         sketch, n = self.sketch, self.sketch.order
-        many = sketch.count > SAMPLED_UP_TO
+        many = sketch.count > MAX_SAMPLED_FUNCTIONS
         if many and self.weights is None and getattr(sketch, "uniform", False):
             return self.white.root(), np.ones(sketch.count)
         there = np.arange(n) if self.weights is None else np.flatnonzero(self.weights)
-        count = min(len(there), max(SAMPLE * sketch.count, 1000))
+        count = min(len(there), max(SAMPLED_ITEMS * sketch.count, 1000))
         rng = np.random.default_rng(self.seed)
         places = np.sort(rng.choice(there, count, replace=False))
         weights = np.ones(count) if self.weights is None else self.weights[places]

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer.gram import Pieces
-from mercer.plans.ridge import BLOCK
 
 __all__ = ["LowRankFactor", "pivoted"]
 
 ROUNDING = 1e-13  # of the largest diagonal entry: what is left below it is noise
+BLOCK_COLUMNS = 128  # computed at once
 PATIENCE = 5  # blocks in a row without an accepted column, after which nothing is left to gain
 
 
@@ -47,7 +47,7 @@ class LowRankFactor:
 
 
 def pivoted(
-    gram: Pieces, rank: int, enough: float = 0.0, seed: int = 0, block: int = BLOCK
+    gram: Pieces, rank: int, enough: float = 0.0, seed: int = 0, block: int = BLOCK_COLUMNS
 ) -> LowRankFactor:
     """Return a factor of at most this rank.
 
