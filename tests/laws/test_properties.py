@@ -21,7 +21,7 @@ from mercer.kernels import (
 )
 from mercer.solvers import Cholesky, Eigen, Problem
 from mercer.testing import KERNEL_LAWS, KernelCase, apply
-from mercer.testing.solver_case import expected
+from mercer.testing.cases import expected
 from tests.laws.functions import FUNCTIONS
 from tests.laws.trees import WIDTH, any_trees, finite_trees, leaves, points, stationary, trees
 

@@ -13,13 +13,11 @@ A law that is broken is an `AssertionError` with the law, the kernel and the num
 suite, `KERNEL_LAWS`, `SOLVER_LAWS` and `MACHINE_LAWS` make one test of each law.
 """
 
+from mercer.testing.cases import KernelCase, MachineCase, SolverCase
 from mercer.testing.kernel import KERNEL_LAWS, check_kernel
-from mercer.testing.kernel_case import KernelCase
 from mercer.testing.law import Inapplicable, apply
 from mercer.testing.machine import MACHINE_LAWS, check_machine
-from mercer.testing.machine_case import MachineCase
 from mercer.testing.solver import SOLVER_LAWS, check_solver
-from mercer.testing.solver_case import SolverCase
 
 __all__ = [
     "KERNEL_LAWS",

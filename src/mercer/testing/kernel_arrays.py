@@ -12,14 +12,14 @@ import mercer.threads as pool
 from mercer.errors import DomainError
 from mercer.gram import product
 from mercer.kernels import tiles
-from mercer.testing.kernel_case import KernelCase
-from mercer.testing.law import Inapplicable, agree, identical, patched
+from mercer.testing.cases import KernelCase
+from mercer.testing.law import Inapplicable, agree, by_name, identical, patched
 
 __all__ = ["LAWS"]
 
 # Kernels are evaluated in double precision and rounded once, diagonals in single precision with
 # a few operations: some units of 1.2e-7.
-SINGLE = 2e-6
+SINGLE_PRECISION_TOLERANCE = 2e-6
 
 # So that few items have many tiles.
 SMALL = {"TILE": 7, "SPARSE_TILE": 7, "AREA": 49, "WIDTH": 7}
@@ -35,10 +35,10 @@ def single_precision(case: KernelCase) -> None:
         expected = np.asarray(ask(wide))
         assert expected.dtype == np.float64, f"{what} of float64 rows is {expected.dtype}"
         assert found.dtype == np.float32, f"{what} of float32 rows is {found.dtype}"
-        agree(found, expected, f"{what} in single and double", SINGLE)
+        agree(found, expected, f"{what} in single and double", SINGLE_PRECISION_TOLERANCE)
     mixed = k(X, wide)
     assert mixed.dtype == np.float64, f"k of float32 and float64 rows is {mixed.dtype}"
-    agree(mixed, k(wide, wide), "k(A, B) of mixed precision", SINGLE)
+    agree(mixed, k(wide, wide), "k(A, B) of mixed precision", SINGLE_PRECISION_TOLERANCE)
 
 
 def strict_arrays(case: KernelCase) -> None:
@@ -120,14 +120,6 @@ def _sizes(diagonal: Any) -> np.ndarray:
     return np.maximum(d[:, None], d[None, :])
 
 
-LAWS = {
-    law.__name__: law
-    for law in (
-        single_precision,
-        strict_arrays,
-        torch_tensors,
-        sparse_rows,
-        tiling,
-        threads,
-    )
-}
+LAWS = by_name(
+    single_precision, strict_arrays, torch_tensors, sparse_rows, tiling, threads,
+)  # fmt: skip

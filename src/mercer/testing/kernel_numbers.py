@@ -9,9 +9,19 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import DomainError, MercerError, ModelWarning, ValidityError
-from mercer.testing.containers import count, same, snapshot, take, things
-from mercer.testing.kernel_case import KernelCase
-from mercer.testing.law import Inapplicable, agree, identical, refused
+from mercer.testing.cases import KernelCase
+from mercer.testing.law import (
+    Inapplicable,
+    agree,
+    by_name,
+    count,
+    identical,
+    refused,
+    same,
+    snapshot,
+    take,
+    things,
+)
 
 __all__ = ["LAWS"]
 
@@ -189,23 +199,7 @@ def _features(k: Any, items: Any) -> list[Any]:
         return []
 
 
-LAWS = {
-    law.__name__: law
-    for law in (
-        symmetry,
-        one_argument,
-        oracle,
-        diagonal,
-        self_similarity,
-        slices,
-        admitted_slices,
-        purity,
-        inputs,
-        layouts,
-        heuristics,
-        empty_set,
-        bad_rows,
-        overflow,
-        silence,
-    )
-}
+LAWS = by_name(
+    symmetry, one_argument, oracle, diagonal, self_similarity, slices, admitted_slices, purity,
+    inputs, layouts, heuristics, empty_set, bad_rows, overflow, silence,
+)  # fmt: skip

@@ -12,9 +12,19 @@ import numpy as np
 from mercer.domains import VectorDomain
 from mercer.errors import ConvergenceWarning, MercerError, ValidityError
 from mercer.kernels import named
-from mercer.testing.containers import count, same, snapshot, take
-from mercer.testing.law import Inapplicable, agree, apply_all, identical, refused
-from mercer.testing.machine_case import MachineCase, failures, values
+from mercer.testing.cases import MachineCase, failures, values
+from mercer.testing.law import (
+    Inapplicable,
+    agree,
+    apply_all,
+    by_name,
+    count,
+    identical,
+    refused,
+    same,
+    snapshot,
+    take,
+)
 
 __all__ = ["MACHINE_LAWS", "check_machine"]
 
@@ -234,20 +244,7 @@ def _has_primal(machine: Any) -> bool:
     return machine.kernel_.map_features(machine.function_.points) is not None
 
 
-MACHINE_LAWS = {
-    law.__name__: law
-    for law in (
-        estimator,
-        function,
-        certificate,
-        determinism,
-        inputs,
-        pickling,
-        failed_first_fit,
-        failed_second_fit,
-        failed_set_params,
-        repetition,
-        removal,
-        routes,
-    )
-}
+MACHINE_LAWS = by_name(
+    estimator, function, certificate, determinism, inputs, pickling, failed_first_fit,
+    failed_second_fit, failed_set_params, repetition, removal, routes,
+)  # fmt: skip

@@ -11,8 +11,8 @@ from mercer.errors import SolveError, ValidityError
 from mercer.gram import Blocked
 from mercer.kernels import Gaussian
 from mercer.solvers import Solution, Solver
-from mercer.testing.law import Inapplicable, agree, apply_all, identical, refused
-from mercer.testing.solver_case import SolverCase, expected, residual, singular_grams
+from mercer.testing.cases import SolverCase, expected, residual, singular_grams
+from mercer.testing.law import Inapplicable, agree, apply_all, by_name, identical, refused
 
 __all__ = ["SOLVER_LAWS", "check_solver"]
 
@@ -241,22 +241,7 @@ def _same(found: Solution, coefficients: Any, intercept: Any) -> None:
     agree(found.intercept, intercept, "intercept", TOLERANCE, size)
 
 
-SOLVER_LAWS = {
-    law.__name__: law
-    for law in (
-        truth,
-        weights,
-        repetition,
-        removal,
-        removal_without_penalty,
-        intercepts,
-        targets,
-        certificate,
-        singular,
-        penalties,
-        operators,
-        inputs,
-        repair,
-        bad_penalties,
-    )
-}
+SOLVER_LAWS = by_name(
+    truth, weights, repetition, removal, removal_without_penalty, intercepts, targets,
+    certificate, singular, penalties, operators, inputs, repair, bad_penalties,
+)  # fmt: skip

@@ -43,7 +43,7 @@ from mercer.kernels import (
 )
 from mercer.rkhs import Function
 from mercer.selection import GridSearchCV
-from mercer.testing.containers import count
+from mercer.testing.law import count
 from tests.laws.functions import FUNCTIONS
 from tests.laws.items import ITEMS
 from tests.laws.registry import KERNELS, MACHINES
