@@ -4,21 +4,19 @@ from mercer.domains.bags import ELEMENTS, BagDomain, Bags
 from mercer.domains.categories import CATEGORIES, Categories, CategoryDomain
 from mercer.domains.chunks import Chunk
 from mercer.domains.columns import ANYTHING, COLUMNS, Anything, Columns
-from mercer.domains.gramrows import GRAM_ROWS, GramRows, require_symmetric
-from mercer.domains.graph_forms import as_graph
-from mercer.domains.graph_labels import Labels
-from mercer.domains.graph_value import Graph
-from mercer.domains.graphs import GRAPHS, GraphDomain, Graphs, Kind, Net, same_kind
+from mercer.domains.first_pass import Survey
+from mercer.domains.graph import Graph
+from mercer.domains.graph_conversion import as_graph
+from mercer.domains.graphs import GRAPHS, GraphDomain, Graphs, Kind, Labels, Net, same_kind
 from mercer.domains.items import Items
 from mercer.domains.molecules import SMILES, MoleculeDomain, Molecules
-from mercer.domains.objects import Objects, things
 from mercer.domains.points import Domain, Points, join
+from mercer.domains.precomputed import GRAM_ROWS, GramRows, require_symmetric
 from mercer.domains.series import SERIES, Series, SeriesDomain
 from mercer.domains.sets import SETS, SetDomain, Sets
 from mercer.domains.streams import InMemory, Rows, Stream, Streamed, is_stream
 from mercer.domains.strings import STRINGS, StringDomain, Strings
-from mercer.domains.surveys import Survey
-from mercer.domains.tables import MISSING, Table, is_frame
+from mercer.domains.tables import MISSING, Objects, Table, is_frame, things
 from mercer.domains.targets import (
     admit_labels,
     admit_numbers,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains.objects import things
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
-from mercer.domains.tables import is_frame
+from mercer.domains.tables import is_frame, things
 from mercer.domains.vectors import VectorDomain
 from mercer.errors import DomainError
 
@@ -54,7 +54,7 @@ class Bags(Points):
         """How many elements each bag has."""
         return np.diff(self.starts)
 
-    def take(self, rows: Any) -> Bags:
+    def take(self, rows: RowIndex) -> Bags:
         sizes = self.sizes[rows]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         if starts[-1] == 0 or self.elements is None:
@@ -108,7 +108,7 @@ class BagDomain(Domain):
 
     domain: Domain
 
-    def admit(self, X: Any, name: str = "X") -> Bags:
+    def admit(self, X: Items | Points, name: str = "X") -> Bags:
         if isinstance(X, Bags):
             return X
         objects = things(X, name)
@@ -131,7 +131,7 @@ class BagDomain(Domain):
                     self._admit_one(part, i, name)
             raise
 
-    def _admit_one(self, part: Any, place: int, name: str) -> None:
+    def _admit_one(self, part: object, place: int, name: str) -> None:
         try:
             self.domain.admit(self._flat([part]), "the bag")
         except DomainError as error:
@@ -152,17 +152,17 @@ class BagDomain(Domain):
         return flat
 
 
-def _width(part: Any) -> int | None:
+def _width(part: object) -> int | None:
     return part.shape[1] if isinstance(part, np.ndarray) and part.ndim == 2 else None
 
 
-def _is_number(element: Any) -> bool:
+def _is_number(element: object) -> bool:
     return isinstance(element, numbers.Real) or (
         isinstance(element, np.generic) and element.dtype.kind in "fiub"
     )
 
 
-def _elements(item: Any, place: int, name: str) -> Any:
+def _elements(item: object, place: int, name: str) -> Any:
     """Return what is in one bag, in an order that does not change from run to run."""
     if is_frame(item) or (isinstance(item, np.ndarray) and item.ndim > 0):
         return item

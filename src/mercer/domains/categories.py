@@ -10,9 +10,9 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.objects import Objects
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
-from mercer.domains.tables import Table, is_frame
+from mercer.domains.tables import Objects, Table, is_frame
 from mercer.domains.vectors import VectorDomain, Vectors, to_numpy
 from mercer.errors import DomainError
 
@@ -44,7 +44,7 @@ class Categories(Points):
             self._coded = np.array(codes, dtype=np.int64), numbers
         return self._coded
 
-    def take(self, rows: Any) -> Categories:
+    def take(self, rows: RowIndex) -> Categories:
         part = Categories(self.labels[rows], self._width)
         codes, numbers = self.coded  # made once for the whole set, and sliced with it
         part._coded = codes[rows], numbers
@@ -64,7 +64,7 @@ class Categories(Points):
 class CategoryDomain(Domain):
     """Things that can be tested for equality, one or several columns of them."""
 
-    def admit(self, X: Any, name: str = "X") -> Categories:
+    def admit(self, X: Items | Points, name: str = "X") -> Categories:
         if isinstance(X, Categories):
             return X
         points = _admit_rows(X, name)
@@ -91,7 +91,7 @@ def _admit_rows(X: Any, name: str) -> Points:
     return Table(X, name) if is_frame(X) else Objects(X, name)
 
 
-def _label(item: Any, row: int, name: str) -> tuple[Any, int | None]:
+def _label(item: object, row: int, name: str) -> tuple[Any, int | None]:
     """Return the label of one thing, and its number of columns if it is a row."""
     if isinstance(item, dict):
         item = tuple(item.values())
@@ -105,7 +105,7 @@ def _label(item: Any, row: int, name: str) -> tuple[Any, int | None]:
     return (values[0] if len(values) == 1 else values), len(values)
 
 
-def _plain(value: Any, row: int, name: str) -> Any:
+def _plain(value: object, row: int, name: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     try:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.mapped import copied
+from mercer.domains.memmap import copied
 from mercer.domains.points import Domain, Points
 from mercer.domains.tables import Table, is_frame
 from mercer.domains.targets import column, is_missing, real_numbers
 from mercer.domains.vectors import Vectors
 from mercer.errors import DomainError
 
-__all__ = ["Chunk", "Form", "admit_chunk", "naming", "require_whole", "span"]
+__all__ = ["Chunk", "ChunkForm", "admit_chunk", "naming", "require_whole", "span"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Form:
+class ChunkForm:
     """What the chunks of a stream have in common."""
 
     kind: str
@@ -68,7 +68,7 @@ class Form:
     weighted: bool
 
     @classmethod
-    def of(cls, chunk: Chunk) -> Form:
+    def of(cls, chunk: Chunk) -> ChunkForm:
         """Return the form of a chunk."""
         points, y = chunk.points, chunk.target
         return cls(
@@ -80,7 +80,7 @@ class Form:
             chunk.weights is not None,
         )
 
-    def require(self, first: Form, name: str) -> None:
+    def require(self, first: ChunkForm, name: str) -> None:
         """Refuse a chunk that is not like the first one."""
         if self.kind != first.kind:
             raise DomainError(f"{name} holds {self.kind}, but the first chunk {first.kind}")

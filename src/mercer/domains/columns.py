@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer.domains.categories import CategoryDomain
-from mercer.domains.objects import Objects
+from mercer.domains.items import Items
 from mercer.domains.points import Domain, Points
-from mercer.domains.tables import Table, is_frame
+from mercer.domains.tables import Objects, Table, is_frame
 from mercer.domains.vectors import VECTORS, VectorDomain, Vectors, read
 
 __all__ = ["ANYTHING", "COLUMNS", "Anything", "Columns"]
@@ -29,7 +28,7 @@ class Columns(Domain):
 
     gaps: bool = False
 
-    def admit(self, X: Any, name: str = "X") -> Points:
+    def admit(self, X: Items | Points, name: str = "X") -> Points:
         if isinstance(X, Table):
             return X
         if is_frame(X):
@@ -55,7 +54,7 @@ COLUMNS = Columns()
 class Anything(Domain):
     """Whatever the user has: rows of arrays and tables, or a sequence of Python objects."""
 
-    def admit(self, X: Any, name: str = "X") -> Points:
+    def admit(self, X: Items | Points, name: str = "X") -> Points:
         if isinstance(X, Points):
             return X
         return Table(X, name) if is_frame(X) else Objects(X, name)

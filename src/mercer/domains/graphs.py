@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.graph_forms import FORMS, as_graph, is_graph
-from mercer.domains.graph_labels import Labels, coded
-from mercer.domains.graph_value import Graph
+from mercer.domains.graph import Graph
+from mercer.domains.graph_conversion import FORMS, as_graph, is_graph
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.molecules import SMILES, MoleculeDomain
-from mercer.domains.objects import things
 from mercer.domains.points import Domain, Points
 from mercer.domains.strings import StringDomain
+from mercer.domains.tables import things
 from mercer.errors import DomainError
 
-__all__ = ["GRAPHS", "GraphDomain", "Graphs", "Kind", "Net", "same_kind"]
+__all__ = ["GRAPHS", "GraphDomain", "Graphs", "Kind", "Labels", "Net", "coded", "same_kind"]
+
+
+class Labels:
+    """Different labels, each with a number.
+
+    Examples
+    --------
+    >>> Labels(["C", "N"]).places(Labels(["N", "O"]))
+    array([-1,  0])
+    """
+
+    only_equal = False  # whether a label says nothing but which others are equal to it
+
+    def __init__(self, values: Iterable[Hashable]) -> None:
+        self.values = tuple(values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, code: int) -> Any:
+        return self.values[code]
+
+    def places(self, other: Any) -> np.ndarray:
+        """Return the number that each label has in another set, -1 where it has none."""
+        if other is self:
+            return np.arange(len(self))
+        known = {value: code for code, value in enumerate(other.values)}
+        found = (known.get(value, -1) for value in self.values)
+        return np.fromiter(found, np.int64, len(self))
+
+
+def coded(labels: list[tuple[Hashable, ...]]) -> tuple[np.ndarray, Labels]:
+    """Return the numbers of labels that stand in several tuples, in one array.
+
+    Examples
+    --------
+    >>> codes, labels = coded([("C", "C"), (), ("O", "C")])
+    >>> codes, labels.values
+    (array([0, 0, 1, 0]), ('C', 'O'))
+    """
+    values = tuple(dict.fromkeys(chain.from_iterable(labels)))
+    index = {value: code for code, value in enumerate(values)}
+    codes = map(index.__getitem__, chain.from_iterable(labels))
+    return np.fromiter(codes, np.int64, sum(map(len, labels))), Labels(values)
+
 
 NODE = Labels(("•",))  # the label of all nodes that have none
 EDGE = Labels((None,))  # and of all such edges
@@ -79,7 +125,7 @@ class Graphs(Points):
     def __len__(self) -> int:
         return len(self.first)
 
-    def take(self, rows: Any) -> Graphs:
+    def take(self, rows: RowIndex) -> Graphs:
         return Graphs(self.net, self.first[rows], self.last[rows])
 
     def concat(self, other: Graphs) -> Graphs:
@@ -189,7 +235,7 @@ class GraphDomain(Domain):
     mercer.errors.DomainError: item 1 of X is not a graph: an adjacency matrix is not ...
     """
 
-    def admit(self, X: Any, name: str = "X") -> Graphs:
+    def admit(self, X: Items | Points, name: str = "X") -> Graphs:
         if isinstance(X, Graphs):
             return X
         if is_graph(X):

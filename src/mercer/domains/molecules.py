@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains.graph_value import Graph
-from mercer.domains.objects import things
+from mercer.domains.graph import Graph
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
 from mercer.domains.strings import StringDomain
+from mercer.domains.tables import things
 from mercer.errors import DomainError
 
 __all__ = [
@@ -42,7 +43,7 @@ class Molecules(Points):
     def __len__(self) -> int:
         return len(self.texts)
 
-    def take(self, rows: Any) -> Molecules:
+    def take(self, rows: RowIndex) -> Molecules:
         return Molecules(self.texts[rows], self.molecules[rows])
 
     def concat(self, other: Molecules) -> Molecules:
@@ -68,7 +69,7 @@ class MoleculeDomain(Domain):
     mercer.errors.DomainError: item 1 of X is not a molecule: RDKit cannot read the SMILES 'C1CC'
     """
 
-    def admit(self, X: Any, name: str = "X") -> Molecules:
+    def admit(self, X: Items | Points, name: str = "X") -> Molecules:
         if isinstance(X, Molecules):
             return X
         objects = things(X, name)
@@ -89,7 +90,7 @@ class MoleculeDomain(Domain):
 SMILES = MoleculeDomain()
 
 
-def read_molecule(item: Any) -> Any:
+def read_molecule(item: object) -> Any:
     """Return RDKit's molecule of a SMILES string; a molecule is returned as it is."""
     Chem = chemistry()
     if isinstance(item, Chem.Mol):
@@ -106,12 +107,12 @@ def read_molecule(item: Any) -> Any:
     return molecule
 
 
-def is_molecule(thing: Any) -> bool:
+def is_molecule(thing: object) -> bool:
     """Tell a molecule of RDKit without importing RDKit."""
     return hasattr(thing, "GetAtoms") and hasattr(thing, "GetBonds")
 
 
-def molecule_graph(item: Any) -> Graph:
+def molecule_graph(item: object) -> Graph:
     """Return the graph of a molecule: atoms by their symbols, bonds by their types.
 
     Hydrogen is left out where SMILES leave it out; charges and chirality are not in the labels.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
+from mercer.domains.items import Items, RowIndex
 from mercer.errors import DomainError
 
 __all__ = ["Domain", "Points", "join", "nonempty"]
@@ -29,7 +30,7 @@ class Points:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def take(self, rows: Any) -> Points:
+    def take(self, rows: RowIndex) -> Points:
         """Return the points at `rows` (a slice or an integer array), without their views."""
         raise NotImplementedError
 
@@ -59,7 +60,7 @@ class Points:
         """Memory that a working copy of the numbers would take."""
         return 8 * len(self) * (self.width or 0)
 
-    def __getitem__(self, rows: Any) -> Points:
+    def __getitem__(self, rows: RowIndex) -> Points:
         part = self.take(rows)
         part._views = {key: view[rows] for key, view in self._views.items()}
         return part
@@ -85,7 +86,7 @@ class Points:
 class Domain:
     """What a kernel can compare. ``admit`` turns a user's container into `Points`."""
 
-    def admit(self, X: Any, name: str = "X") -> Points:
+    def admit(self, X: Items | Points, name: str = "X") -> Points:
         """Validate and encode `X`, raising `DomainError` with the item that is wrong."""
         raise NotImplementedError
 

@@ -9,9 +9,9 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from mercer.domains.objects import things
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
-from mercer.domains.tables import Table, is_frame
+from mercer.domains.tables import Table, is_frame, things
 from mercer.domains.vectors import Vectors, to_numpy
 from mercer.errors import DomainError
 
@@ -54,7 +54,7 @@ class Series(Points):
     def bytes(self) -> int:
         return int(self.steps.nbytes)
 
-    def take(self, rows: Any) -> Series:
+    def take(self, rows: RowIndex) -> Series:
         chosen = np.arange(len(self))[rows]
         lengths = self.lengths[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -88,7 +88,7 @@ class SeriesDomain(Domain):
     mercer.errors.DomainError: item 1 of X contains NaN at step 1; ...
     """
 
-    def admit(self, X: Any, name: str = "X") -> Series:
+    def admit(self, X: Items | Points, name: str = "X") -> Series:
         if isinstance(X, Series):
             return X
         found = [_steps(item, i, name) for i, item in enumerate(_separate(X, name))]
@@ -116,7 +116,7 @@ def _separate(X: Any, name: str) -> Iterator[Any]:
     return things(table, name).items()
 
 
-def _steps(item: Any, place: int, name: str) -> np.ndarray:
+def _steps(item: object, place: int, name: str) -> np.ndarray:
     """Return one series as a matrix of steps and channels, or say what is wrong with it."""
     where = f"item {place} of {name}"
     steps = _numbers(item, where)
@@ -142,7 +142,7 @@ def _steps(item: Any, place: int, name: str) -> np.ndarray:
     return steps
 
 
-def _numbers(item: Any, where: str) -> np.ndarray:
+def _numbers(item: object, where: str) -> np.ndarray:
     """Return an array of floats, with NaN where a number is masked or None."""
     if isinstance(item, str | bytes | dict | set | frozenset) or item is None:
         raise DomainError(f"{where} is {_kind(item)}, not a series of numbers")
@@ -164,7 +164,7 @@ def _numbers(item: Any, where: str) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _kind(item: Any) -> str:
+def _kind(item: object) -> str:
     return "None" if item is None else f"of type {type(item).__name__}"
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains.objects import things
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
+from mercer.domains.tables import things
 from mercer.errors import DomainError
 
 __all__ = ["SETS", "SetDomain", "Sets"]
@@ -31,7 +32,7 @@ class Sets(Points):
     def __len__(self) -> int:
         return len(self.sets)
 
-    def take(self, rows: Any) -> Sets:
+    def take(self, rows: RowIndex) -> Sets:
         return Sets(self.sets[rows])
 
     def concat(self, other: Sets) -> Sets:
@@ -59,7 +60,7 @@ class SetDomain(Domain):
     mercer.errors.DomainError: item 1 of X is a list, not a set; ...
     """
 
-    def admit(self, X: Any, name: str = "X") -> Sets:
+    def admit(self, X: Items | Points, name: str = "X") -> Sets:
         if isinstance(X, Sets):
             return X
         objects = things(X, name)
@@ -76,11 +77,11 @@ class SetDomain(Domain):
 SETS = SetDomain()
 
 
-def _is_nan(element: Any) -> bool:
+def _is_nan(element: object) -> bool:
     return isinstance(element, float) and element != element
 
 
-def _not_a_set(item: Any, place: int, name: str) -> str:
+def _not_a_set(item: object, place: int, name: str) -> str:
     if item is None:
         return f"item {place} of {name} is None, not a set; fill it in or drop it"
     return (

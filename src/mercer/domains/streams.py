@@ -16,11 +16,11 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.ahead import reading_ahead
-from mercer.domains.chunks import Chunk, Form, admit_chunk, naming, require_whole, span
-from mercer.domains.mapped import mapping, read_rows
+from mercer.domains.chunks import Chunk, ChunkForm, admit_chunk, naming, require_whole, span
+from mercer.domains.first_pass import Survey, survey_of
+from mercer.domains.memmap import mapping, read_rows
 from mercer.domains.points import Domain, Points
-from mercer.domains.surveys import Survey, survey_of
+from mercer.domains.prefetch import prefetch
 from mercer.domains.tables import is_frame
 from mercer.errors import DomainError
 
@@ -145,7 +145,7 @@ class Stream:
         # Whoever fills one array again and again would do so while it is in use. Our own sources
         # say that they do not.
         fresh = getattr(self.chunks, "fresh", False)
-        return reading_ahead(self._pass(domain, survey, copy=not fresh))
+        return prefetch(self._pass(domain, survey, copy=not fresh))
 
     def survey(
         self, domain: Domain, sample: int = 1000, seed: int = 0, ahead: bool = False
@@ -190,7 +190,7 @@ class Stream:
             del raw  # what was admitted is enough
             if chunk is not None:
                 with naming(chunk.title):
-                    form = Form.of(chunk)
+                    form = ChunkForm.of(chunk)
                     first = first or form
                     form.require(first, self.name)
                     if survey is not None:

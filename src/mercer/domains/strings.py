@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mercer.domains.categories import CategoryDomain
-from mercer.domains.objects import things
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
+from mercer.domains.tables import things
 from mercer.errors import DomainError
 
 __all__ = ["STRINGS", "StringDomain", "Strings"]
@@ -34,7 +35,7 @@ class Strings(Points):
     def __len__(self) -> int:
         return len(self.texts)
 
-    def take(self, rows: Any) -> Strings:
+    def take(self, rows: RowIndex) -> Strings:
         return Strings(self.texts[rows])
 
     def concat(self, other: Strings) -> Strings:
@@ -77,7 +78,7 @@ class StringDomain(Domain):
     mercer.errors.DomainError: item 1 of X is None, not a string; ...
     """
 
-    def admit(self, X: Any, name: str = "X") -> Strings:
+    def admit(self, X: Items | Points, name: str = "X") -> Strings:
         if isinstance(X, Strings):
             return X
         objects = things(X, name)
@@ -96,7 +97,7 @@ class StringDomain(Domain):
 STRINGS = StringDomain()
 
 
-def _not_a_string(item: Any, place: int, name: str) -> str:
+def _not_a_string(item: object, place: int, name: str) -> str:
     shown = "None" if item is None else f"of type {type(item).__name__}"
     return (
         f"item {place} of {name} is {shown}, not a string; fill it in or drop it, or see "

@@ -161,7 +161,7 @@ def column(y: Any, count: int) -> np.ndarray:
     return target
 
 
-def is_missing(label: Any) -> bool:
+def is_missing(label: object) -> bool:
     """Tell a label from a gap: None, NaN, or pandas' own kinds."""
     missing_type = type(label).__name__ in ("NAType", "NaTType", "NoneType")
     return missing_type or (isinstance(label, float) and label != label)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains.objects import things
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
+from mercer.domains.tables import things
 from mercer.errors import DomainError
 
 __all__ = ["TREES", "TreeDomain", "Trees"]
@@ -51,7 +52,7 @@ class Trees(Points):
     def bytes(self) -> int:
         return 16 * len(self.labels)
 
-    def take(self, rows: Any) -> Trees:
+    def take(self, rows: RowIndex) -> Trees:
         chosen = np.arange(len(self))[rows]
         sizes = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -102,7 +103,7 @@ class TreeDomain(Domain):
     mercer.errors.DomainError: item 0 of X: the bracket at character 0 is not closed
     """
 
-    def admit(self, X: Any, name: str = "X") -> Trees:
+    def admit(self, X: Items | Points, name: str = "X") -> Trees:
         if isinstance(X, Trees):
             return X
         labels: list[str] = []
@@ -166,7 +167,7 @@ def _outside(token: str, place: int, complete: bool) -> str:
     )
 
 
-def _flatten(tree: Any, where: str) -> tuple[list[str], list[int]]:
+def _flatten(tree: object, where: str) -> tuple[list[str], list[int]]:
     """Read nested tuples without recursion, in the order of reading."""
     if not isinstance(tree, tuple | list):
         kind = "None" if tree is None else f"of type {type(tree).__name__}"

@@ -11,9 +11,9 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.objects import Objects
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points, nonempty
-from mercer.domains.tables import Table, is_frame, to_numpy
+from mercer.domains.tables import Objects, Table, is_frame, to_numpy
 from mercer.errors import DomainError, DomainTypeError
 
 __all__ = ["VECTORS", "ZERO", "VectorDomain", "Vectors", "read", "to_numpy"]
@@ -80,7 +80,7 @@ class Vectors(Points):
         """The array-API namespace of the rows (NumPy for sparse rows)."""
         return array_api_compat.array_namespace(self.array) if not self.is_sparse else np
 
-    def take(self, rows: Any) -> Vectors:
+    def take(self, rows: RowIndex) -> Vectors:
         if isinstance(rows, slice) and not self.is_sparse:
             return Vectors(self.array[rows, :], self.names, self.origin, single=self.single)
         if self.is_sparse or isinstance(self.array, np.ndarray):
@@ -128,7 +128,7 @@ class VectorDomain(Domain):
     nonnegative: bool = False
     dense_for: str = ""
 
-    def admit(self, X: Any, name: str = "X") -> Vectors:
+    def admit(self, X: Items | Points, name: str = "X") -> Vectors:
         if isinstance(X, Vectors):
             points = X
         elif isinstance(X, Table):

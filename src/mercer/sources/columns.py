@@ -308,7 +308,7 @@ def _nested(raw: np.ndarray) -> tuple[str, str] | None:
     one = next((entry for entry in raw[:LOOKED_AT] if entry is not None), None)
     if one is None or isinstance(one, str | int | float | bool):
         return None
-    from mercer.domains.graph_forms import is_graph
+    from mercer.domains.graph_conversion import is_graph
 
     if is_graph(one):
         return "graph", "graphs"

@@ -91,7 +91,7 @@ def test_a_fault_is_named_with_its_chunk(fault, ahead):
         list(Stream(chunks).read(VECTORS, ahead=ahead))
     with pytest.raises(DomainError, match=message):
         Stream(chunks).survey(VECTORS, ahead=ahead)
-    assert not [t for t in threading.enumerate() if t.name == "mercer-ahead"]
+    assert not [t for t in threading.enumerate() if t.name == "mercer-prefetch"]
 
 
 def test_a_nan_in_chunk_700():

@@ -199,7 +199,7 @@ def test_whoever_stops_early_leaves_no_thread():
     for place, _ in rows.pieces():
         if place.start == 30:
             break
-    assert not [t for t in threading.enumerate() if t.name == "mercer-ahead"]
+    assert not [t for t in threading.enumerate() if t.name == "mercer-prefetch"]
 
 
 def test_an_array_that_is_filled_again_and_again():

@@ -225,7 +225,7 @@ def test_an_error_leaves_no_thread(method):
             mmd(Gaussian(1.0), *streams, method=method)
         except Odd as error:
             kept.append(error)
-    assert kept and not [t for t in threading.enumerate() if t.name == "mercer-ahead"]
+    assert kept and not [t for t in threading.enumerate() if t.name == "mercer-prefetch"]
 
 
 @pytest.mark.parametrize("count", [-1, 2.5, "many", float("nan"), float("inf"), True])

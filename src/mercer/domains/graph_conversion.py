@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.graph_value import Graph
+from mercer.domains.graph import Graph
 from mercer.domains.molecules import is_molecule, molecule_graph
 from mercer.errors import DomainError
 
@@ -20,7 +20,7 @@ FORMS = (
 )
 
 
-def as_graph(thing: Any) -> Graph:
+def as_graph(thing: object) -> Graph:
     """Return one graph, in whatever form it comes.
 
     - a `Graph`;
@@ -49,12 +49,12 @@ def as_graph(thing: Any) -> Graph:
     return _from_structure(thing, None, None)
 
 
-def is_graph(thing: Any) -> bool:
+def is_graph(thing: object) -> bool:
     """Tell whether something is one graph, where a sequence of graphs is expected."""
     return isinstance(thing, Graph) or _is_networkx(thing) or sparse.issparse(thing)
 
 
-def _is_networkx(thing: Any) -> bool:
+def _is_networkx(thing: object) -> bool:
     names = ("nodes", "edges", "is_directed", "is_multigraph")
     return all(hasattr(thing, name) for name in names)
 
@@ -164,12 +164,12 @@ def _check_symmetric(pairs: np.ndarray, n: int) -> None:
         )
 
 
-def _is_edge(thing: Any) -> bool:
+def _is_edge(thing: object) -> bool:
     """Tell a pair of nodes from a collection of such pairs."""
     if not isinstance(thing, tuple | list) or len(thing) != 2:
         return False
     return not any(isinstance(end, tuple | list | np.ndarray | Set) for end in thing)
 
 
-def _shown(thing: Any) -> str:
+def _shown(thing: object) -> str:
     return "None" if thing is None else f"something of type {type(thing).__name__}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Domain, Points
 from mercer.domains.vectors import VECTORS
 from mercer.errors import DomainError
@@ -42,7 +43,7 @@ class GramRows(Points):
     def shape(self) -> tuple[int, int]:
         return int(self.matrix.shape[0]), self.width
 
-    def take(self, rows: Any) -> GramRows:
+    def take(self, rows: RowIndex) -> GramRows:
         places = None if self.places is None else self.places[rows]
         return GramRows(self.matrix[rows], places, self.symmetric)
 
@@ -63,7 +64,7 @@ class GramRows(Points):
 class GramDomain(Domain):
     """Similarities to reference items; a square matrix is its own set of references."""
 
-    def admit(self, X: Any, name: str = "X") -> GramRows:
+    def admit(self, X: Items | Points, name: str = "X") -> GramRows:
         if isinstance(X, GramRows):
             return X
         points = VECTORS.admit(X, name)

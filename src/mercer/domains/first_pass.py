@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.chunks import Chunk, Form
+from mercer.domains.chunks import Chunk, ChunkForm
 from mercer.domains.points import Points
 from mercer.domains.strings import Strings
 from mercer.domains.tables import to_numpy
@@ -43,7 +43,7 @@ class Survey:
         A random sample of the rows, each with the same chance, in their order.
     places : ndarray of int
         The numbers of these rows in the stream.
-    form : Form
+    form : ChunkForm
         What all chunks have in common.
     """
 
@@ -56,7 +56,7 @@ class Survey:
     weights: np.ndarray | None
     sample: Points
     places: np.ndarray
-    form: Form
+    form: ChunkForm
 
     def recognize(self, chunk: Chunk) -> None:
         """Refuse a chunk of a later pass that is not what the first pass saw in its place.
@@ -100,7 +100,7 @@ def survey_of(chunks: Iterable[Chunk], sample: int, seed: int) -> Survey:
     weights: list[np.ndarray] = []
     form, count, number, largest, size = None, 0, 0, 0, 0
     for chunk in chunks:
-        form = form or Form.of(chunk)
+        form = form or ChunkForm.of(chunk)
         count, number = count + len(chunk), number + 1
         largest, size = max(largest, len(chunk)), size + chunk.points.bytes
         if chunk.target is not None:

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Generator, Iterator
 from typing import TypeVar
 
-__all__ = ["reading_ahead"]
+__all__ = ["prefetch"]
 
 T = TypeVar("T")
 END = object()
 
 
-def reading_ahead(things: Iterator[T]) -> Generator[T, None, None]:
+def prefetch(things: Iterator[T]) -> Generator[T, None, None]:
     """Yield what an iterator gives, each prepared by a thread while the one before is used.
 
     Never more than one waits, so that two are in memory. An error comes out where the thing would
@@ -23,7 +23,7 @@ def reading_ahead(things: Iterator[T]) -> Generator[T, None, None]:
 
     Examples
     --------
-    >>> list(reading_ahead(iter("abc")))
+    >>> list(prefetch(iter("abc")))
     ['a', 'b', 'c']
     """
     ready: queue.SimpleQueue = queue.SimpleQueue()
@@ -45,7 +45,7 @@ def reading_ahead(things: Iterator[T]) -> Generator[T, None, None]:
             ready.put((END, error))
 
     thread = threading.Thread(
-        target=contextvars.copy_context().run, args=(work,), name="mercer-ahead", daemon=True
+        target=contextvars.copy_context().run, args=(work,), name="mercer-prefetch", daemon=True
     )
     thread.start()
     try:

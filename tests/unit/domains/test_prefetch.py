@@ -6,17 +6,17 @@ import time
 import numpy as np
 import pytest
 
-from mercer.domains.ahead import reading_ahead
+from mercer.domains.prefetch import prefetch
 
 
 def threads():
-    return [t for t in threading.enumerate() if t.name == "mercer-ahead"]
+    return [t for t in threading.enumerate() if t.name == "mercer-prefetch"]
 
 
 def test_everything_comes_in_order():
-    assert list(reading_ahead(iter(range(50)))) == list(range(50))
-    assert list(reading_ahead(iter(()))) == []
-    assert list(reading_ahead(iter([None, None]))) == [None, None]
+    assert list(prefetch(iter(range(50)))) == list(range(50))
+    assert list(prefetch(iter(()))) == []
+    assert list(prefetch(iter([None, None]))) == [None, None]
     assert threads() == []
 
 
@@ -28,7 +28,7 @@ def test_one_thing_is_prepared_and_no_more():
             made.append(i)
             yield i
 
-    ahead = reading_ahead(things())
+    ahead = prefetch(things())
     assert made == []
     for i in range(5):
         assert next(ahead) == i
@@ -49,7 +49,7 @@ def test_preparing_and_using_go_on_at_the_same_time():
         prepared.set()
         yield 1
 
-    for thing in reading_ahead(things()):
+    for thing in prefetch(things()):
         if thing == 0:
             used.set()
             assert prepared.wait(5)
@@ -60,7 +60,7 @@ def test_an_error_comes_where_the_thing_would_have():
         yield 1
         raise KeyError("two")
 
-    ahead = reading_ahead(things())
+    ahead = prefetch(things())
     assert next(ahead) == 1
     with pytest.raises(KeyError, match="two"):
         next(ahead)
@@ -77,15 +77,15 @@ def test_whoever_stops_early_leaves_no_thread():
         finally:
             closed.append(threading.current_thread().name)
 
-    for thing in reading_ahead(things()):
+    for thing in prefetch(things()):
         if thing == 3:
             break
     assert threads() == []
-    assert closed == ["mercer-ahead"]  # in the thread that ran it
+    assert closed == ["mercer-prefetch"]  # in the thread that ran it
 
 
 def test_what_was_never_asked_for_never_starts():
-    reading_ahead(iter([1])).close()
+    prefetch(iter([1])).close()
     assert threads() == []
 
 
@@ -94,4 +94,4 @@ def test_settings_of_numpy_go_along():
         yield np.float64(1.0) / np.zeros(1)
 
     with np.errstate(divide="ignore"):
-        assert np.isinf(next(reading_ahead(things())))
+        assert np.isinf(next(prefetch(things())))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.domains.mapped import copied, mapping, read_rows
+from mercer.domains.memmap import copied, mapping, read_rows
 from mercer.errors import DomainError
 
 
@@ -63,7 +63,7 @@ def test_numbers_keep_their_type(mapped, dtype):
 
 
 def test_rows_far_apart_are_read_in_blocks(mapped, monkeypatch):
-    monkeypatch.setattr("mercer.domains.mapped.BLOCK", 100)
+    monkeypatch.setattr("mercer.domains.memmap.BLOCK", 100)
     X = mapped(NUMBERS)
     np.testing.assert_array_equal(read_rows(X[::2, 1:3], 0, 6), NUMBERS[::2, 1:3])
     np.testing.assert_array_equal(read_rows(X[::6], 0, 2), NUMBERS[::6])

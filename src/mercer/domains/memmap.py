@@ -65,7 +65,7 @@ def read_rows(array: np.ndarray, start: int, stop: int) -> np.ndarray:
             return _read(file, mapped, part)
     except FileNotFoundError:  # deleted, but still there for the mapping
         return _through(mapped, part)
-    except Short as short:
+    except TruncatedFile as short:
         raise DomainError(
             f"{mapped.filename or 'the mapped file'} has become shorter: rows {start} to "
             f"{stop - 1} take {short.expected} bytes from byte {short.place} on, and "
@@ -73,7 +73,7 @@ def read_rows(array: np.ndarray, start: int, stop: int) -> np.ndarray:
         ) from None
 
 
-class Short(Exception):
+class TruncatedFile(Exception):
     """A file ends before it should."""
 
     def __init__(self, place: int, expected: int, found: int) -> None:
@@ -120,7 +120,7 @@ def _fill(file: BinaryIO, place: int, out: np.ndarray) -> None:
     while found < len(memory):
         count = file.readinto(memory[found:])  # type: ignore[attr-defined]
         if not count:
-            raise Short(place, len(memory), found)
+            raise TruncatedFile(place, len(memory), found)
         found += count
 
 
@@ -130,7 +130,7 @@ def _through(mapped: np.memmap, part: np.ndarray) -> np.ndarray:
     start = _place(mapped, part) + low - _address(part)
     size = _pages(mapped).size()
     if start + high - low > size:
-        raise Short(start, high - low, max(0, size - start))
+        raise TruncatedFile(start, high - low, max(0, size - start))
     return np.array(part, subok=False)
 
 
