@@ -22,10 +22,10 @@ from mercer.gram.device.blocks import evaluate
 from mercer.gram.device.fused import compiled
 from mercer.kernels import Gaussian
 from mercer.plans import Nystrom
-from mercer.solvers.device import DeviceCholesky
+from mercer.solvers.device_cholesky import DeviceCholesky
 from mercer.solvers.problem import Problem
 from mercer.solvers.quadratic import Quadratic
-from mercer.solvers.workingset import Effort, maximize
+from mercer.solvers.working_set import Effort, maximize
 
 CENTERS = 20_000
 STEPS = 20

@@ -6,11 +6,12 @@ seconds, or which nobody watches, costs nothing and prints nothing.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-__all__ = ["progress"]
+__all__ = ["convergence", "progress"]
 
-PATIENCE = 2.0  # seconds before a bar appears
-REDRAW = 0.1  # seconds between two drawings
+APPEARS_AFTER = 2.0  # seconds
+REDRAWN_EVERY = 0.1  # seconds
+STEPS_PER_DIGIT = 100  # of a bar that counts digits
 Step = Callable[..., None]
 
 _clock = time.monotonic
@@ -72,6 +74,50 @@ def progress(title: str, total: int, show: bool | None = None) -> Iterator[Step]
         _turn.release()
 
 
+@contextmanager
+def convergence(
+    title: str,
+    tol: float,
+    first: float = 1.0,
+    bar: Callable[[str, int], AbstractContextManager[Step]] = progress,
+) -> Iterator[Callable[..., None]]:
+    """Draw a bar for an iteration, which is full when its residual has come down to `tol`.
+
+    An iteration gains about as many digits in each of its steps, so the time that remains is
+    foreseen from the digits that are missing. A residual that rises, or is not finite, does not
+    move the bar.
+
+    Parameters
+    ----------
+    title : str
+    tol : float
+    first : float
+        The residual at the beginning.
+    bar : callable
+        What draws it.
+
+    Examples
+    --------
+    >>> with convergence("halving", 0.01) as report:
+    ...     for step in range(8):
+    ...         report(0.5**step)
+    """
+    total = max(round(STEPS_PER_DIGIT * math.log10(max(first, 1e-300) / tol)), 1)
+    done = 0
+    with bar(title, total) as step:
+
+        def report(residual: float, doing: str = "") -> None:
+            nonlocal done
+            if not math.isfinite(residual):
+                return
+            gained = math.log10(max(first, 1e-300) / max(residual, 1e-300))
+            reached = min(round(STEPS_PER_DIGIT * gained), total)
+            step(max(reached - done, 0), doing or f"residual {residual:.1e}")
+            done = max(reached, done)
+
+        yield report
+
+
 def _silent(count: int = 1, doing: str = "") -> None:
     """Take a step that nobody watches."""
 
@@ -91,7 +137,7 @@ class Bar:
         with self._lock:
             self.done += count
             now = _clock()
-            if now - self.begin >= PATIENCE and now - self.drawn >= REDRAW:
+            if now - self.begin >= APPEARS_AFTER and now - self.drawn >= REDRAWN_EVERY:
                 self.drawn = now
                 # Work does not fail because a terminal cannot write a letter, or has gone.
                 with suppress(OSError, UnicodeError):

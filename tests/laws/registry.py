@@ -43,7 +43,7 @@ from mercer.kernels import (
     from_function,
 )
 from mercer.solvers import Cholesky, Eigen, Iterative, Primal
-from mercer.solvers.device import DeviceCholesky
+from mercer.solvers.device_cholesky import DeviceCholesky
 from mercer.testing import SolverCase
 from tests.laws.entries import Entry, MachineEntry
 from tests.laws.functions import shared

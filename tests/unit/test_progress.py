@@ -1,16 +1,18 @@
 """Bars appear for those who wait, and for nobody else."""
 
 import io
+import math
 import re
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
 from mercer import progress as module
 from mercer.errors import ValidityError
-from mercer.progress import progress
+from mercer.progress import convergence, progress
 
 
 class Terminal(io.StringIO):
@@ -227,10 +229,38 @@ def test_a_pipe_gets_nothing_and_rich_is_not_loaded():
     code = (
         "import sys; sys.ps1 = '>>> '\n"
         "from mercer import progress as module\n"
-        "module.PATIENCE = 0.0\n"
+        "module.APPEARS_AFTER = 0.0\n"
         "for show in (None, True):\n"
         "    with module.progress('work', 3, show) as step: step(1, 'a'); step()\n"
         "assert 'rich' not in sys.modules"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_residuals_that_are_not_finite_do_not_move_the_bar():
+    moves = []
+
+    @contextmanager
+    def bar(title, total):
+        assert (title, total) == ("overflowing", 300)
+        yield lambda count, doing: moves.append(count)
+
+    with convergence("overflowing", 1e-3, bar=bar) as report:
+        for residual in (math.inf, 0.1, math.nan, 0.5, -math.inf, 0.01, 1e-9):
+            report(residual)
+    assert moves == [100, 0, 100, 100]  # a hundred for each digit that is gained
+
+
+def test_digits_are_counted_from_the_first_residual():
+    moves = []
+
+    @contextmanager
+    def bar(title, total):
+        moves.append(total)
+        yield lambda count, doing: moves.append((count, doing))
+
+    with convergence("work", 1e-1, first=10.0, bar=bar) as report:
+        report(1.0, "half of them")
+        report(1e-9)
+    assert moves == [200, (100, "half of them"), (100, "residual 1.0e-09")]

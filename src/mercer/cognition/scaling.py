@@ -17,7 +17,7 @@ from mercer.cognition.matrices import first, pair_of, square
 from mercer.errors import DomainError, suggestion
 from mercer.gram import Dense
 from mercer.gram.centered import Centered
-from mercer.solvers.spectrum import Full
+from mercer.solvers.eigenpairs import Full
 
 __all__ = ["StimulusMap", "classical_scaling", "stimulus_map"]
 

@@ -16,7 +16,7 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
 from mercer.kernels.tiles import fill
-from mercer.solvers.forward import forward_selection
+from mercer.solvers.forward_selection import forward_selection
 from mercer.values import whole
 
 __all__ = ["choose", "how_many", "means_of"]

@@ -24,8 +24,8 @@ from mercer.kernels import Kernel
 from mercer.kernels.tiles import diagonal
 from mercer.machines.sketching import Items, Sketching
 from mercer.plans import Decision
+from mercer.solvers.eigenpairs import Full, Spectrum, rounding
 from mercer.solvers.problem import Approximation
-from mercer.solvers.spectrum import Full, Spectrum, rounding
 
 __all__ = ["Components", "components_of"]
 

@@ -39,7 +39,7 @@ from mercer.plans.sketches import plan_approximate
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.newton import Newton
-from mercer.solvers.sketched import SketchedNewton
+from mercer.solvers.sketched_newton import SketchedNewton
 from mercer.values import positive, whole
 
 __all__ = ["KernelLogistic"]

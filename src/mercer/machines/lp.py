@@ -29,7 +29,7 @@ from mercer.machines.pairs import votes
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.memory import afford
 from mercer.rkhs import Function
-from mercer.solvers.linear import BYTES, LinearSolution, separate
+from mercer.solvers.linear_program import BYTES, LinearSolution, separate
 from mercer.values import positive
 
 __all__ = ["LPSVC"]

@@ -29,7 +29,7 @@ from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.eigen import Decomposed, transfer
 from mercer.solvers.quadratic import Optimum, Quadratic
-from mercer.solvers.workingset import Effort, maximize
+from mercer.solvers.working_set import Effort, maximize
 from mercer.threads import in_threads, one_blas_thread
 from mercer.values import positive
 
@@ -368,7 +368,7 @@ def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum
         optima[job] = maximize(part, program.problem, effort)
 
     def several(jobs: list[int]) -> None:
-        from mercer.solvers.together import solve_together
+        from mercer.solvers.batched_smo import solve_together
 
         some = [programs[job] for job in jobs]
         ranges, problems = [p.ranges for p in some], [p.problem for p in some]

@@ -32,8 +32,8 @@ from mercer.plans import Decision, Plan, Size, requested
 from mercer.plans.products import plan_spectrum
 from mercer.rkhs import Function
 from mercer.solvers.davidson import Davidson
+from mercer.solvers.eigenpairs import Full, Spectrum
 from mercer.solvers.lanczos import Lanczos
-from mercer.solvers.spectrum import Full, Spectrum
 from mercer.values import whole
 
 __all__ = ["KernelPCA"]

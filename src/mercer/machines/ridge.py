@@ -228,7 +228,7 @@ class Ridge(Scorer):
 def solver_for(plan: Decision, indefinite: str) -> Solver:
     """Return the solver that a plan names."""
     if on_gpu(plan) and plan.solver == "cholesky":
-        from mercer.solvers.device import DeviceCholesky
+        from mercer.solvers.device_cholesky import DeviceCholesky
 
         return DeviceCholesky(devices.TORCH)
     if plan.solver == "iterative":

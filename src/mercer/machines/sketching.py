@@ -29,7 +29,7 @@ from mercer.machines.machine import shown
 from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES, plan_approximate
 from mercer.rkhs import Featured, Function
-from mercer.solvers.pivoted import pivoted
+from mercer.solvers.pivoted_cholesky import pivoted
 from mercer.solvers.problem import Approximation
 
 __all__ = [

@@ -39,7 +39,7 @@ from mercer.machines.sketching import (
 )
 from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
-from mercer.solvers.sketched import SketchedNewton
+from mercer.solvers.sketched_newton import SketchedNewton
 
 __all__ = ["SVC"]
 

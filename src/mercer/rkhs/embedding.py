@@ -19,7 +19,7 @@ from mercer.kernels.tiles import fill
 from mercer.progress import progress
 from mercer.rkhs.function import Function
 from mercer.rkhs.sources import require_in_memory, rows_of
-from mercer.solvers.pivoted import pivoted
+from mercer.solvers.pivoted_cholesky import pivoted
 from mercer.values import whole
 
 __all__ = ["Embedding", "mean_embedding"]

@@ -26,7 +26,7 @@ from mercer.machines.margin import Program, run
 from mercer.machines.svc import SVC
 from mercer.selection.splits import Split
 from mercer.solvers.quadratic import Optimum
-from mercer.solvers.workingset import Effort
+from mercer.solvers.working_set import Effort
 from mercer.threads import one_blas_thread, stopping
 from mercer.values import positive
 

@@ -7,10 +7,10 @@ from mercer.solvers.iterative import Iterative
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.leastsquares import LeastSquares
 from mercer.solvers.newton import Newton, NewtonSolution
-from mercer.solvers.nystrom import SketchedRidge
 from mercer.solvers.primal import Primal
 from mercer.solvers.problem import Approximation, Problem, Solution, Solver, State
-from mercer.solvers.sketched import SketchedNewton
+from mercer.solvers.sketched_newton import SketchedNewton
+from mercer.solvers.sketched_ridge import SketchedRidge
 
 __all__ = [
     "Approximation",

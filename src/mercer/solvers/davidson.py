@@ -32,9 +32,9 @@ from sklearn.utils import check_random_state
 
 from mercer.gram import Operator
 from mercer.gram.centered import Centered
-from mercer.solvers.digits import digits
-from mercer.solvers.pivoted import pivoted
-from mercer.solvers.spectrum import EPS, Spectrum, certified
+from mercer.progress import convergence
+from mercer.solvers.eigenpairs import EPS, Spectrum, certified
+from mercer.solvers.pivoted_cholesky import pivoted
 from mercer.threads import one_blas_thread
 
 __all__ = ["Davidson"]
@@ -108,7 +108,7 @@ class Davidson:
             W = found.beyond(np.hstack([W, rng.standard_normal((n, count))]))
         history: list[float] = []
         stop, doubts = "", 0
-        with digits("principal components", self.tol) as tell:
+        with convergence("principal components", self.tol) as report:
             try:
                 while W.shape[1]:  # otherwise the basis is the whole space, to rounding
                     KW = gram @ W
@@ -116,7 +116,7 @@ class Davidson:
                     found.extend(W, KW)
                     left, enough = found.residuals(), found.enough(self.tol)
                     history.append(float(np.max(left / enough)) * self.tol)
-                    tell(history[-1])
+                    report(history[-1])
                     going = np.flatnonzero(left > enough)
                     if not len(going) and len(history) >= least:
                         going, doubts = found.doubtful(self.tol, not probes), doubts + 1

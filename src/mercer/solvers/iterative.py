@@ -26,9 +26,9 @@ from scipy.linalg import lapack
 from mercer.gram.rough import roughened
 from mercer.kernels.tiles import spans
 from mercer.solvers.conjugate import Map
-from mercer.solvers.pivoted import LowRankFactor, pivoted
+from mercer.solvers.conjugate_gradients import descend
+from mercer.solvers.pivoted_cholesky import LowRankFactor, pivoted
 from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
-from mercer.solvers.steps import descend
 from mercer.threads import in_threads
 
 __all__ = ["Iterative", "expected_steps", "worthwhile"]

@@ -24,8 +24,8 @@ from sklearn.utils import check_random_state
 
 from mercer.gram import Operator
 from mercer.gram.stripes import one_blas_thread
-from mercer.solvers.digits import digits
-from mercer.solvers.spectrum import EPS, Spectrum, certified
+from mercer.progress import convergence
+from mercer.solvers.eigenpairs import EPS, Spectrum, certified
 
 __all__ = ["Lanczos"]
 
@@ -77,7 +77,7 @@ class Lanczos:
         start = check_random_state(self.random_state).standard_normal((n, width))
         W, stop = np.linalg.qr(start)[0], ""
         history: list[float] = []
-        with digits("principal components", self.tol) as tell:
+        with convergence("principal components", self.tol) as report:
             while True:
                 try:
                     KW = gram @ W
@@ -92,7 +92,7 @@ class Lanczos:
                 enough = self.tol * np.abs(values[:count]) + 4 * np.sqrt(n) * EPS * abs(values[0])
                 enough += np.finfo(float).tiny
                 history.append(float(np.max(estimates / enough)) * self.tol)
-                tell(history[-1])
+                report(history[-1])
                 if (estimates <= enough).all() or W.shape[1] == 0:
                     break
                 if len(history) >= (self.passes or self.max_passes):

@@ -31,7 +31,7 @@ from mercer.gram import LowRank, Operator
 from mercer.gram.stripes import Striped
 from mercer.solvers.conjugate import Map, conjugate
 from mercer.solvers.losses import Binary, Curvature, Loss, Multinomial
-from mercer.solvers.precondition import preconditioner
+from mercer.solvers.newton_systems import preconditioner
 from mercer.solvers.problem import Problem, Solution, State
 
 __all__ = ["Newton", "NewtonSolution"]

@@ -2,8 +2,8 @@
 
 What takes time is a pass over the items, so passes are what is saved. The scores Ca + b are kept;
 a step takes one pass for the gradient, one for each step of conjugate gradients
-(`mercer.solvers.inexact`) and one for the scores of the direction. The line search along it needs
-none.
+(`mercer.solvers.sketched_systems`) and one for the scores of the direction. The line search along
+it needs none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import SolveError
-from mercer.solvers.inexact import (
+from mercer.solvers.losses import Multinomial, SquaredHinge
+from mercer.solvers.newton import ARMIJO, HALVINGS, ROUNDING
+from mercer.solvers.sketched_systems import (
     Features,
     Inverse,
     Sample,
@@ -26,8 +28,6 @@ from mercer.solvers.inexact import (
     moments_pay,
     truncated,
 )
-from mercer.solvers.losses import Multinomial, SquaredHinge
-from mercer.solvers.newton import ARMIJO, HALVINGS, ROUNDING
 
 __all__ = ["DIGITS", "Descent", "Teller"]
 

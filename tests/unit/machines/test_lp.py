@@ -23,7 +23,7 @@ from mercer.kernels import (
 )
 from mercer.machines.lp import LPSVC
 from mercer.rkhs import Function
-from mercer.solvers.linear import LinearSolution, separate
+from mercer.solvers.linear_program import LinearSolution, separate
 
 
 def data(n=60, classes=2, seed=0):

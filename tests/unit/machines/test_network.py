@@ -9,7 +9,7 @@ from mercer.kernels import Gaussian, Linear, Sigmoid, from_function
 from mercer.machines.network import RBFNetwork, RBFNetworkClassifier
 from mercer.plans import Plan
 from mercer.rkhs import Function
-from mercer.solvers.forward import forward_selection
+from mercer.solvers.forward_selection import forward_selection
 from mercer.solvers.leastsquares import LeastSquares
 
 RULES = ["all", "random", "kmeans", "ols"]

@@ -12,10 +12,9 @@ from mercer.machines.pca import KernelPCA
 from mercer.plans import Nystrom, Plan, Size
 from mercer.plans.products import plan_newton, plan_spectrum
 from mercer.solvers.davidson import Davidson, Near
-from mercer.solvers.digits import digits
+from mercer.solvers.eigenpairs import Full
 from mercer.solvers.lanczos import Lanczos
-from mercer.solvers.pivoted import pivoted
-from mercer.solvers.spectrum import Full
+from mercer.solvers.pivoted_cholesky import pivoted
 
 
 def rows(n=300, d=4, seed=0):
@@ -194,27 +193,6 @@ def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(monkeypatch):
     with one_blas_thread:
         second = Davidson(30, random_state=3).solve(gram, 4)
     np.testing.assert_array_equal(first.vectors, second.vectors)
-
-
-def test_a_bar_counts_digits(monkeypatch):
-    told = []
-
-    class Bar:
-        def __init__(self, title, total):
-            told.append(total)
-
-        def __enter__(self):
-            return lambda count, doing: told.append((count, doing))
-
-        def __exit__(self, *error):
-            return None
-
-    monkeypatch.setattr("mercer.solvers.digits.progress", Bar)
-    with digits("work", 1e-2) as tell:
-        for residual in (10.0, 0.1, 0.5, 1e-9):
-            tell(residual)
-    assert told[0] == 200 and [count for count, _ in told[1:]] == [0, 100, 0, 100]
-    assert told[2][1] == "residual 1.0e-01"
 
 
 # ---- plans and machines ------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from mercer.gram import Dense, LowRank
 from mercer.gram.centered import Centered, centered
 from mercer.gram.stripes import Striped, one_blas_thread
 from mercer.kernels import Gaussian, Linear
+from mercer.solvers.eigenpairs import Full
 from mercer.solvers.lanczos import Lanczos
-from mercer.solvers.spectrum import Full
 
 
 def gram(n=200, d=4, seed=0):

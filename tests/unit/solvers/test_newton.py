@@ -11,7 +11,7 @@ from mercer.solvers import Problem
 from mercer.solvers.conjugate import conjugate
 from mercer.solvers.losses import Binary, Multinomial
 from mercer.solvers.newton import Newton
-from mercer.solvers.precondition import preconditioner
+from mercer.solvers.newton_systems import preconditioner
 
 
 def problem(n=40, classes=3, seed=0):

@@ -25,7 +25,7 @@ from mercer.kernels import (
 from mercer.solvers import Iterative
 from mercer.solvers.problem import Problem
 from mercer.solvers.quadratic import Quadratic
-from mercer.solvers.workingset import Effort, maximize
+from mercer.solvers.working_set import Effort, maximize
 
 torch = pytest.importorskip("torch")
 rng = np.random.default_rng(0)

@@ -10,9 +10,9 @@ from mercer.gram import Stored
 from mercer.gram.cut import cut
 from mercer.kernels import Gaussian
 from mercer.machines import margin
+from mercer.solvers.batched_smo import solve_together
 from mercer.solvers.quadratic import Quadratic, certify
-from mercer.solvers.together import solve_together
-from mercer.solvers.workingset import Effort, maximize
+from mercer.solvers.working_set import Effort, maximize
 
 
 def duels(rng, C, warm):

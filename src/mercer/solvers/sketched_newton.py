@@ -27,9 +27,9 @@ from mercer.errors import ValidityError
 from mercer.gram.sketch import Sketch
 from mercer.gram.whitening import Whitening
 from mercer.progress import progress
-from mercer.solvers.inexact import Features, Sample
 from mercer.solvers.losses import Binary, Multinomial, SquaredHinge
 from mercer.solvers.newton import NewtonSolution
+from mercer.solvers.sketched_systems import Features, Sample
 from mercer.solvers.walk import DIGITS, Descent, Teller
 
 __all__ = ["SketchState", "SketchedNewton", "SketchedSolution"]

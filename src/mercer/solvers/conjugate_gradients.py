@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from mercer.progress import convergence
 from mercer.solvers.conjugate import Map
-from mercer.solvers.digits import digits
 from mercer.solvers.problem import Columns, relative
 
 __all__ = ["descend"]
@@ -75,8 +75,8 @@ def descend(
     """
     # Squares of tiny or huge numbers do not exist. Powers of two cost no digits.
     powers = np.frexp(np.abs(R).max(axis=0, initial=0.0))[1]
-    with digits(title, tol) as tell:
-        work = Descent(apply, np.ldexp(R, -powers), inverse, tol, tell)
+    with convergence(title, tol) as report:
+        work = Descent(apply, np.ldexp(R, -powers), inverse, tol, report)
         try:
             if rough is not None:
                 work.rounds(rough, steps)
@@ -105,13 +105,13 @@ class Descent:
     """
 
     def __init__(
-        self, apply: Map, R: np.ndarray, inverse: Map, tol: float, tell: Callable[[float], None]
+        self, apply: Map, R: np.ndarray, inverse: Map, tol: float, report: Callable[..., None]
     ) -> None:
         self.apply = apply
         self.R = R
         self.inverse = inverse
         self.tol = tol
-        self.tell = tell
+        self.report = report
         self.X, self.D, self.rest = np.zeros_like(R), np.zeros_like(R), R
         self.left, self.anew = relative(R, R), True
         self.history = [self.left]
@@ -156,7 +156,7 @@ class Descent:
             rest[:, live] -= t * AP
             left = np.linalg.norm(rest[:, live], axis=0) / lengths[live]
             self.history.append(float(left.max()))
-            self.tell(self.history[-1])
+            self.report(self.history[-1])
             if not fine and self.history[-1] > LOST * min(self.history[begun:]):
                 break
             going = (left > tol) & (sizes > 0) & (curved > 0)

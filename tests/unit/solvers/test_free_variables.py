@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.solvers import free
-from mercer.solvers.free import Plane, settle_free
+from mercer.solvers import free_variables
+from mercer.solvers.free_variables import Plane, settle_free
 
 
 def program(n, seed=0, rank=None, groups=1):
@@ -38,7 +38,7 @@ def test_without_bounds_in_reach_the_conditions_hold_exactly(groups):
 @pytest.mark.parametrize("few", [0, 1000], ids=["together", "one by one"])
 @pytest.mark.parametrize("rank", [None, 3])
 def test_bounds_are_kept_and_the_objective_rises(monkeypatch, few, rank):
-    monkeypatch.setattr(free, "FEW", few)
+    monkeypatch.setattr(free_variables, "FEW", few)
     K, t, beta, group = program(40, rank=rank)
     before, total = objective(K, t, beta), beta.sum()
     F = t - K @ beta

@@ -10,7 +10,7 @@ from mercer.gram import Blocked, Dense
 from mercer.gram.device import OnDevice
 from mercer.kernels import Gaussian, Linear
 from mercer.solvers import Cholesky
-from mercer.solvers.device import DeviceCholesky, OnDeviceState
+from mercer.solvers.device_cholesky import DeviceCholesky, OnDeviceState
 from mercer.solvers.problem import Problem
 
 torch = pytest.importorskip("torch")

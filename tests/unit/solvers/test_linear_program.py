@@ -6,7 +6,7 @@ from scipy.optimize import OptimizeResult, linprog
 
 from mercer.errors import ConvergenceWarning, DomainError, SolveError, ValidityError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
-from mercer.solvers.linear import separate
+from mercer.solvers.linear_program import separate
 
 KERNELS = [Gaussian(0.5), Gaussian(3.0), Linear(), Polynomial(3, 1.0), Sigmoid(1.0, -1.0)]
 
@@ -186,7 +186,7 @@ def test_wrong_answers_of_highs_would_be_noticed(part, monkeypatch):
         return answer
 
     monkeypatch.setattr("scipy.optimize.linprog", careless)
-    monkeypatch.setattr("mercer.solvers.linear.POLISHES", 0)
+    monkeypatch.setattr("mercer.solvers.linear_program.POLISHES", 0)
     found = separate(Gaussian(1.0)(X), z, 1.0)
     assert found.status == "stalled" and found.gap > 0.01
 

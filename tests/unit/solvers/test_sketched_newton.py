@@ -17,9 +17,9 @@ from mercer.gram.sketch import CenterSketch
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Gaussian
 from mercer.solvers import Newton, Problem
-from mercer.solvers.inexact import Features, Sample, factor, joined
 from mercer.solvers.losses import Binary, Multinomial, SquaredHinge
-from mercer.solvers.sketched import SketchedNewton
+from mercer.solvers.sketched_newton import SketchedNewton
+from mercer.solvers.sketched_systems import Features, Sample, factor, joined
 
 
 class DenseSketch:

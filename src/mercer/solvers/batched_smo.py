@@ -18,7 +18,7 @@ from numba import njit
 from mercer.gram import Stored
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.smo import descend
-from mercer.solvers.workingset import BURST, DUST, SHORTEST, Effort
+from mercer.solvers.working_set import BURST, DUST, SHORTEST, Effort
 
 __all__ = ["solve_together"]
 
@@ -91,7 +91,8 @@ def _solve_all(
             bounds[s + 1] = bounds[s] + spans[s, 1] - spans[s, 0]
         diagonal = np.empty(b - a)
         for s in range(len(spans)):
-            diagonal[bounds[s] : bounds[s + 1]] = heights[spans[s, 0] : spans[s, 1]]
+            for k in range(bounds[s + 1] - bounds[s]):
+                diagonal[bounds[s] + k] = heights[spans[s, 0] + k]
         _solve(
             K, columns, bounds, diagonal, target[a:b], lower[a:b], upper[a:b], beta[a:b], F[a:b],
             numbers[p], tol, limit,
@@ -131,7 +132,8 @@ def _solve(K, columns, bounds, diagonal, target, lower, upper, beta, F, numbers,
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def _slopes(K, columns, bounds, target, beta, F):
     """Write t − Kβ into F."""
-    F[:] = target
+    for k in range(len(F)):
+        F[k] = target[k]
     for s in range(len(columns)):
         for k in range(bounds[s], bounds[s + 1]):
             if beta[k] != 0.0:

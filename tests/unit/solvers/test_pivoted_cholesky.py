@@ -5,7 +5,7 @@ import pytest
 
 from mercer.gram import Dense
 from mercer.kernels import Gaussian, Linear
-from mercer.solvers.pivoted import pivoted
+from mercer.solvers.pivoted_cholesky import pivoted
 
 
 def gram(count=300, width=1.5, seed=0):

@@ -21,7 +21,7 @@ import numpy as np
 from mercer.gram import Pieces, Rows, Stored
 from mercer.gram.room import ROOM
 from mercer.solvers.choice import choose, enough
-from mercer.solvers.free import Plane, settle_free
+from mercer.solvers.free_variables import Plane, settle_free
 from mercer.solvers.quadratic import (
     Optimum,
     Quadratic,

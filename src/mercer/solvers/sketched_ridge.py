@@ -27,8 +27,8 @@ from scipy.linalg import lapack
 from mercer.errors import SolveError, ValidityError
 from mercer.gram.whitening import Whitening
 from mercer.solvers.conjugate import Map
+from mercer.solvers.conjugate_gradients import descend
 from mercer.solvers.problem import Problem, Solution
-from mercer.solvers.steps import descend
 
 __all__ = ["SketchedRidge"]
 

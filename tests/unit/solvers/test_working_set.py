@@ -7,10 +7,10 @@ import pytest
 
 from mercer.gram import Blocked, Dense, LowRank, Stored
 from mercer.kernels import Gaussian, Linear
-from mercer.solvers import workingset
+from mercer.solvers import working_set
 from mercer.solvers.choice import choose, largest
 from mercer.solvers.quadratic import Quadratic, certify, violation_of
-from mercer.solvers.workingset import COARSE, Effort, _from_coarse, maximize
+from mercer.solvers.working_set import COARSE, Effort, _from_coarse, maximize
 
 KERNEL = Gaussian(1.0)
 TIGHT = Effort(tol=1e-8)
@@ -208,7 +208,7 @@ def test_the_largest_are_found_and_of_equal_ones_the_first():
 @pytest.mark.parametrize("name", problems())
 def test_a_set_holds_the_worst_pair_and_no_more_than_its_size(name):
     X, problem = items()[0], problems()[name]
-    state = workingset.Slopes(blocked(X), problem, Effort())
+    state = working_set.Slopes(blocked(X), problem, Effort())
     chosen = choose(problem, state.beta, state.F, 20)
     assert len(chosen) <= 20
     assert (np.diff(chosen) > 0).all()
@@ -264,8 +264,8 @@ def test_a_coarse_start_does_not_change_the_answer(name, monkeypatch):
         started.append(_from_coarse(*arguments))
         return started[-1]
 
-    monkeypatch.setattr(workingset, "_from_coarse", spy)
-    monkeypatch.setattr(workingset, "COARSE", 500)
+    monkeypatch.setattr(working_set, "_from_coarse", spy)
+    monkeypatch.setattr(working_set, "COARSE", 500)
     found = maximize(blocked(X), problem, effort)
     assert len(started) == 1
     assert found.history[0] != plain.history[0]
@@ -276,8 +276,8 @@ def test_a_coarse_start_does_not_change_the_answer(name, monkeypatch):
 
 def test_a_given_start_is_not_replaced_by_a_coarse_one(monkeypatch):
     X, problem = large("classification")
-    monkeypatch.setattr(workingset, "COARSE", 500)
-    monkeypatch.delattr(workingset, "_from_coarse")
+    monkeypatch.setattr(working_set, "COARSE", 500)
+    monkeypatch.delattr(working_set, "_from_coarse")
     near = maximize(Stored(KERNEL(X)), problem, Effort(tol=1e-4))
     again = maximize(blocked(X), replace(problem, start=near.coefficients), Effort(tol=1e-3))
     assert again.steps == 0 and again.status == "solved"
