@@ -12,7 +12,7 @@ from mercer.plans.costs import FLOP, factor_seconds, product_seconds
 from mercer.plans.plan import Decision, Plan, Size
 from mercer.plans.ridge import ITERATIVE_FROM, LEAST_RANK, RANK
 from mercer.plans.room import item_bytes, memory_of, require_room, route_of
-from mercer.solvers.pivoted import BLOCK_COLUMNS
+from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS
 from mercer.threads import cores
 
 __all__ = ["plan_network", "plan_newton", "plan_spectrum"]

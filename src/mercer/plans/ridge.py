@@ -14,7 +14,7 @@ from mercer.plans.plan import OVERHEAD, Decision, Plan, Size
 from mercer.plans.room import memory_of, only_route
 from mercer.plans.sketches import enough_centers, plan_sketch
 from mercer.solvers.cholesky import MAX_PACKED_ORDER
-from mercer.solvers.pivoted import BLOCK_COLUMNS
+from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS
 
 __all__ = ["plan_ridge"]
 

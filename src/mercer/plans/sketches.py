@@ -11,7 +11,7 @@ from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import FLOP, factor_seconds, product_seconds
 from mercer.plans.plan import OVERHEAD, Decision, Plan, Size
 from mercer.plans.room import memory_of
-from mercer.solvers.nystrom import MAX_SAMPLED_FUNCTIONS, SAMPLED_ITEMS
+from mercer.solvers.sketched_ridge import MAX_SAMPLED_FUNCTIONS, SAMPLED_ITEMS
 from mercer.threads import cores
 
 __all__ = ["enough_centers", "plan_approximate", "plan_sketch"]
