@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import mercer.kernels
 from mercer.kernels import Kernel
-from mercer.testing import KernelCase, MachineCase
+from mercer.testing import Inapplicable, KernelCase, MachineCase, apply
+from mercer.testing.law import Law
 from tests.laws.functions import FUNCTIONS
 from tests.laws.items import ITEMS
 
-__all__ = ["Entry", "MachineEntry"]
+__all__ = ["Entry", "MachineEntry", "complaints"]
 
 NAMES = {name: getattr(mercer.kernels, name) for name in mercer.kernels.__all__} | FUNCTIONS
 LIBRARIES = {"strict_arrays": "array_api_strict", "torch_tensors": "torch"}
@@ -89,3 +91,24 @@ class MachineEntry:
     @property
     def case(self) -> MachineCase:
         return MachineCase(self.machine, self.items, self.target, self.new)
+
+
+def complaints(
+    laws: Mapping[str, Law], case: Callable[[], Any], silent: Collection[str]
+) -> list[str]:
+    """Hold laws against a case, and return what is wrong: laws that do not hold, laws that claim
+    something although they are listed as silent, and laws that claim nothing although they are
+    not. Each law gets a case of its own."""
+    wrong = []
+    for name, law in laws.items():
+        try:
+            apply(law, case())
+        except Inapplicable as reason:
+            if name not in silent:
+                wrong.append(f"{name} claims nothing about {case()}: {reason}")
+        except AssertionError as error:
+            wrong.append(str(error))
+        else:
+            if name in silent:
+                wrong.append(f"{name} claims something about {case()}, and should not")
+    return wrong

@@ -15,6 +15,7 @@ from mercer.kernels.block import dots
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.proof import Proof, Witness, proved, unknown
 from mercer.testing import KERNEL_LAWS, KernelCase, apply, check_kernel
+from tests.laws.entries import complaints
 
 X = np.random.default_rng(3).normal(size=(20, 3))
 
@@ -349,3 +350,13 @@ def test_a_kernel_of_ones_own_is_held_against_the_same_laws():
     kept = check_kernel(Squared(), X, names={"Squared": Squared})
     optional = {"features", "features_of_new_items", "random_features", "heuristics"}
     assert set(KERNEL_LAWS) - set(kept) - {"torch_tensors"} == {*optional, "refutation"}
+
+
+def test_a_wrong_entry_is_noticed():
+    laws = {name: KERNEL_LAWS[name] for name in ("symmetry", "oracle", "features")}
+    found = complaints(laws, lambda: KernelCase(Misprinted(1.0), X), {"symmetry"})
+    assert len(found) == 3
+    assert found[0].startswith("symmetry claims something about Misprinted")
+    assert found[1].startswith("oracle does not hold for Misprinted")
+    assert found[2].startswith("features claims nothing about Misprinted")
+    assert complaints(laws, lambda: KernelCase(Squared(), X), {"features"}) == []
