@@ -21,14 +21,14 @@ system of equations gives the digits that are missing.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from mercer.domains import real_numbers
-from mercer.errors import ConvergenceWarning, DomainError, SolveError, ValidityError
+from mercer.errors import DomainError, ValidityError
+from mercer.solvers.certificate import Certified
 
 __all__ = ["BYTES", "LinearSolution", "separate"]
 
@@ -42,7 +42,7 @@ POLISHES = 2
 
 
 @dataclass(frozen=True)
-class LinearSolution:
+class LinearSolution(Certified):
     """A linear program's answer with its certificate.
 
     Attributes
@@ -86,14 +86,6 @@ class LinearSolution:
     def certificate(self) -> float:
         """The larger one of gap and violation."""
         return max(self.gap, self.violation)
-
-    def require_solved(self) -> LinearSolution:
-        """Return this solution, or raise `SolveError`; warn if it is not accurate."""
-        if self.status in ("inseparable", "failed"):
-            raise SolveError(self.message)
-        if self.status == "stalled":
-            warnings.warn(self.message, ConvergenceWarning, stacklevel=3)
-        return self
 
 
 def separate(K: Any, signs: Any, C: Any = 1.0, tol: float = 1e-6) -> LinearSolution:

@@ -12,14 +12,14 @@ M = SKS + λI for several right-hand sides; weights and intercept are handled on
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from mercer.errors import ConvergenceWarning, SolveError, ValidityError
+from mercer.errors import ValidityError
 from mercer.gram import Operator
+from mercer.solvers.certificate import Certified
 
 __all__ = ["Approximation", "Columns", "Problem", "Solution", "Solver", "State"]
 
@@ -109,7 +109,7 @@ class Approximation:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Certified):
     """An answer with its certificate.
 
     Attributes
@@ -150,14 +150,6 @@ class Solution:
     message: str = ""
     weights: np.ndarray | None = None
     approximation: Approximation | None = None
-
-    def require_solved(self) -> Solution:
-        """Return this solution, or raise `SolveError`; warn if it is not accurate."""
-        if self.status == "singular":
-            raise SolveError(self.message)
-        if self.status == "stalled":
-            warnings.warn(self.message, ConvergenceWarning, stacklevel=4)
-        return self
 
 
 class State:

@@ -18,7 +18,6 @@ is the value of the primal problem less that of the dual.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +25,7 @@ from typing import Literal
 
 import numpy as np
 
-from mercer.errors import ConvergenceWarning, SolveError, ValidityError
+from mercer.solvers.certificate import Certified
 
 __all__ = ["Optimum", "Quadratic", "certify", "hard_gap", "violation_of"]
 
@@ -70,7 +69,7 @@ class Quadratic:
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Optimum(Certified):
     """An answer with its certificate.
 
     Attributes
@@ -140,16 +139,6 @@ class Optimum:
             named = f"items {places[i]} and {places[j]}"
             message = message.replace(f"items {i} and {j}", named)
         return replace(self, message=message)
-
-    def require_solved(self) -> Optimum:
-        """Return this answer, raise `SolveError` if there is none, or warn if it is rough."""
-        if self.status == "unbounded":
-            raise SolveError(self.message)
-        if self.status == "invalid":
-            raise ValidityError(self.message)
-        if self.status == "stalled":
-            warnings.warn(self.message, ConvergenceWarning, stacklevel=3)
-        return self
 
 
 def violation_of(problem: Quadratic, beta: np.ndarray, F: np.ndarray) -> float:

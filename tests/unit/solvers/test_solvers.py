@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mercer.errors import SolveError, ValidityError
+from mercer import SVC
+from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense, LowRank
 from mercer.kernels import Gaussian
 from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solution
@@ -194,3 +195,10 @@ def test_features_without_a_penalty_do_not_determine_the_coefficients():
 def test_the_primal_solver_needs_features():
     with pytest.raises(ValidityError, match=r"made of features"):
         Primal().prepare(Problem(Dense(np.eye(2))))
+
+
+def test_a_warning_belongs_to_whoever_called_mercer():
+    x = np.linspace(0, 1, 30)[:, None]
+    with pytest.warns(ConvergenceWarning) as caught:
+        SVC("gaussian", C=1e6, max_iter=3).fit(x, np.arange(30) % 2)
+    assert caught[0].filename == __file__

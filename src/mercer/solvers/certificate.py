@@ -1,0 +1,61 @@
+"""Certificates: every answer says how its computation ended, whatever the solver."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Self
+
+from mercer.errors import ConvergenceWarning, MercerError, SolveError, ValidityError
+
+__all__ = ["Certified"]
+
+# What is raised where there is no answer; every other status comes with one.
+FAILURES: dict[str, type[MercerError]] = {
+    "singular": SolveError,
+    "unbounded": SolveError,
+    "inseparable": SolveError,
+    "failed": SolveError,
+    "invalid": ValidityError,
+}
+
+
+class Certified:
+    """An answer with a status, and a message that says what went wrong and what to try.
+
+    Attributes
+    ----------
+    status : str
+        "solved"; "stalled" for the best answer that could be had, which is less accurate than was
+        asked for; or why there is none.
+    message : str
+
+    Examples
+    --------
+    >>> answer = Certified()
+    >>> answer.status, answer.message = "singular", "the penalty is too small"
+    >>> answer.require_solved()
+    Traceback (most recent call last):
+        ...
+    mercer.errors.SolveError: the penalty is too small
+    """
+
+    status: str
+    message: str
+
+    def require_solved(self) -> Self:
+        """Return this answer, raise an error if there is none, or warn if it is not accurate."""
+        failure = FAILURES.get(self.status)
+        if failure is not None:
+            raise failure(self.message)
+        if self.status == "stalled":
+            warnings.warn(self.message, ConvergenceWarning, stacklevel=_caller_of_mercer())
+        return self
+
+
+def _caller_of_mercer() -> int:
+    """Return the level of the first function outside of mercer, to which a warning belongs."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("mercer."):
+        level, frame = level + 1, frame.f_back
+    return level
