@@ -1,7 +1,6 @@
 """Sources: files and tables as people have them, turned into rows to learn from."""
 
-from mercer.sources.reading import read, read_frame
-from mercer.sources.recipes import chunks, recipe
+from mercer.sources.reading import chunks, read, read_frame, recipe
 from mercer.sources.sheet import KINDS, BadRow, Column, Sheet
 from mercer.sources.streams import stream
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.names import unique_names
-from mercer.sources.pieces import Piece, objects
-from mercer.sources.texts import beginning, complaining
+from mercer.sources.source import Piece, objects, unique_names
+from mercer.sources.textfile import file_errors, first_bytes
 
 __all__ = ["INDEX", "Arrow", "entries", "library"]
 
@@ -47,7 +46,7 @@ class Arrow:
             if wanted is None or name in wanted
         }
         start = 0
-        with complaining(self.path):
+        with file_errors(self.path):
             for batch in self._batches(size):
                 for first in range(0, batch.num_rows, size):
                     part = batch.slice(first, size)
@@ -61,7 +60,7 @@ class Arrow:
 
     def _schema(self) -> Any:
         try:
-            with complaining(self.path):
+            with file_errors(self.path):
                 if self.form == "parquet":
                     import pyarrow.parquet as parquet
 
@@ -92,7 +91,7 @@ class Arrow:
 
     def _opened(self) -> Any:
         """Return pyarrow's reader of a file, a stream, or a file of the first Feather."""
-        first = beginning(self.path, 8)
+        first = first_bytes(self.path, 8)
         if first.startswith(b"FEA1"):
             import pyarrow.feather as feather
 

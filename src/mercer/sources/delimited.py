@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.layout import Layout, parse
-from mercer.sources.names import unique_names
-from mercer.sources.pieces import Piece, objects
+from mercer.sources.dialect import SPACE, Dialect, WhitespaceReader, parse, sniff
 from mercer.sources.sheet import BadRow
-from mercer.sources.sniffing import sniff
-from mercer.sources.texts import survey
+from mercer.sources.source import Piece, objects, unique_names
+from mercer.sources.textfile import find_encoding
 
-__all__ = ["Delimited"]
+__all__ = ["Delimited", "SmilesFile"]
 
 ROWS = "row names"  # as R calls them
 SAMPLE = 2**20  # characters from which the layout is found
@@ -50,7 +48,7 @@ class Delimited:
     ) -> None:
         self.name = path.name
         self.path = path
-        self.text = survey(path)
+        self.text = find_encoding(path)
         with self.text.lines() as file:
             sample = file.read(SAMPLE)
             whole = not file.read(1)
@@ -58,7 +56,7 @@ class Delimited:
             raise DomainError(f"{path} is empty; a table has a row of names and rows of entries")
         self.kinds: dict[str, str] = {}
         self.notes = [*self.text.notes]
-        self.split = self._layout(sample, whole, known, target, header)
+        self.split = self._dialect(sample, whole, known, target, header)
         self.columns = self._names(self._first())
 
     @property
@@ -71,14 +69,14 @@ class Delimited:
             "encoding": self.text.encoding,
         }
 
-    def _layout(
+    def _dialect(
         self,
         sample: str,
         whole: bool,
         known: Collection[str],
         target: str | None,
         header: bool | None,
-    ) -> Layout:
+    ) -> Dialect:
         return sniff(sample, whole, known, target, header)
 
     def _first(self) -> list[str]:
@@ -129,7 +127,7 @@ class Delimited:
 class _Rows:
     """The rows that a reader gives, counted."""
 
-    def __init__(self, reader: Any, width: int, split: Layout) -> None:
+    def __init__(self, reader: Any, width: int, split: Dialect) -> None:
         self.reader = reader
         self.width = width
         self.split = split
@@ -190,3 +188,46 @@ def _why(error: csv.Error, more: int) -> str:
     if "field larger" in str(error) or "unexpected end" in str(error):
         return f"a quotation mark is opened and not closed{until}"
     return f"a quotation mark stands inside of a quoted entry without being doubled{until}"
+
+
+SMILES = "smiles"
+
+
+class SmilesFile(Delimited):
+    """A file of SMILES. Its first row has names only if the first of them speaks of SMILES.
+
+    Lines are split at spaces if that gives the same number of parts everywhere; else what follows
+    the first space is one entry.
+    """
+
+    def _dialect(
+        self,
+        sample: str,
+        whole: bool,
+        known: Collection[str],
+        target: str | None,
+        header: bool | None,
+    ) -> Dialect:
+        lines = [line for line in sample.splitlines() if line.strip()]
+        tabs = "\t" in lines[0]
+        parts = [line.split("\t" if tabs else None) for line in lines]
+        header = SMILES in parts[0][0].lower() or (bool(known) and set(known) <= set(parts[0]))
+        # The last line of a sample may be cut.
+        same = len({len(row) for row in (parts if whole else parts[:-1])}) == 1
+        self.width = len(parts[0]) if same or tabs else min(2, max(map(len, parts)))
+        return Dialect("\t" if tabs else SPACE, False, header)
+
+    def _names(self, first: list[str]) -> list[str]:
+        names = super()._names(first)
+        if not self.split.header:
+            self.notes[-1] = (
+                "the file has no row of names, so its columns are called 'smiles', 'column 2' "
+                "and so on"
+            )
+            names[0] = SMILES
+        self.kinds = {names[0]: "smiles"}
+        return names
+
+    def _reader(self, file: Any) -> Any:
+        delimiter = None if self.split.delimiter == SPACE else self.split.delimiter
+        return WhitespaceReader(file, delimiter, 2 if self.width == 2 else None)

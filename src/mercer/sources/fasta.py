@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.pieces import Piece, objects
 from mercer.sources.sheet import BadRow
+from mercer.sources.source import Piece, objects
 
 __all__ = ["Fasta"]
 

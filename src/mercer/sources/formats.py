@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mercer.errors import DomainError
-from mercer.sources.pieces import Source
-from mercer.sources.texts import beginning
+from mercer.sources.source import Source
+from mercer.sources.textfile import first_bytes
 
 __all__ = ["detect", "open_source"]
 
@@ -54,7 +54,7 @@ def detect(path: Path) -> str:
     """
     if path.is_dir():
         return "graphs"
-    first = beginning(path, BEGINNING)
+    first = first_bytes(path, BEGINNING)
     for mark, known in MARKS.items():
         if first.startswith(mark):
             return known
@@ -95,7 +95,7 @@ def open_source(
 ) -> Source:
     """Return the source of a file, a folder or a DataFrame; a recipe helps to tell its layout."""
     if not isinstance(data, str | os.PathLike):
-        from mercer.sources.frames import Frame
+        from mercer.sources.source import Frame
 
         return Frame(data)
     path = Path(data)
@@ -108,9 +108,9 @@ def open_source(
 
         return Delimited(path, target, known, header)
     if form == "smi":
-        from mercer.sources.smi import Smi
+        from mercer.sources.delimited import SmilesFile
 
-        return Smi(path, target, known, header)
+        return SmilesFile(path, target, known, header)
     if form == "libsvm":
         from mercer.sources.libsvm import Libsvm
 

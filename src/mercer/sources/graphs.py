@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.pieces import Piece
+from mercer.sources.source import Piece
 
 __all__ = ["Graphs"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.sources.pieces import Piece, objects
 from mercer.sources.sheet import BadRow, Column
-from mercer.sources.texts import complaining
+from mercer.sources.source import Piece, objects
+from mercer.sources.textfile import file_errors
 
 __all__ = ["FEATURES", "Libsvm", "describe", "fitted"]
 
@@ -40,7 +40,7 @@ class Libsvm:
     def pieces(self, size: int, wanted: Collection[str] | None = None) -> Iterator[Piece]:
         from mercer.datasets.libsvm import lines
 
-        with complaining(self.path):
+        with file_errors(self.path):
             rows = ((number, line) for number, line in lines(self.path) if line.strip())
             start = 0
             while some := list(islice(rows, size)):

@@ -1,24 +1,32 @@
-"""From a file or a DataFrame to a sheet."""
+"""From a file or a DataFrame to a sheet, and from a sheet to the recipe that reads others so."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources import assembly
-from mercer.sources.columns import COUNTS, admit_types, forced, house_decimal, judge
-from mercer.sources.convert import Problems
+from mercer.sources.column_kinds import COUNTS, admit_types, forced, house_decimal, judge
+from mercer.sources.entries import (
+    NO_RDKIT,
+    Problems,
+    bad_rows,
+    complement,
+    describe_bad_rows,
+    note_left_out,
+    note_sample,
+    rdkit_is_there,
+    read_values,
+    to_frame,
+)
 from mercer.sources.formats import open_source
-from mercer.sources.molecules import ADVICE, can_read
-from mercer.sources.names import copies
-from mercer.sources.pieces import Piece, Source, gather
 from mercer.sources.sheet import Column, Sheet
-from mercer.sources.targets import (
+from mercer.sources.source import CHUNK_ROWS, Piece, Source, copies, gather, near
+from mercer.sources.target_kind import (
     admit_task,
     check_target,
     find_target,
@@ -26,7 +34,7 @@ from mercer.sources.targets import (
     read_target,
 )
 
-__all__ = ["read", "read_frame"]
+__all__ = ["chunks", "read", "read_frame", "recipe"]
 
 
 def read(
@@ -104,7 +112,7 @@ def read_frame(
     >>> read_frame(frame, "kind").used[0].kind
     'numeric'
     """
-    from mercer.sources.frames import Frame
+    from mercer.sources.source import Frame
 
     _check_limit(limit)
     return _read(Frame(frame), target, types, skip_bad, limit, seed, task)
@@ -133,20 +141,22 @@ def _read(
     goal, y, missing, notes = _target(source, piece, target, task, house)
     columns, more = _columns(source, piece, said, house, goal, missing)
     used = [column for column in columns if column.used]
-    values, problems = assembly.values(piece, used)
+    values, problems = read_values(piece, used)
     problems |= missing
-    bad = assembly.bad(piece, problems, source.unit)
+    bad = bad_rows(piece, problems, source.unit)
     if bad and not skip_bad:
-        raise DomainError(assembly.complaint(bad, source.name, piece.total))
-    keep = assembly.without(len(piece), problems)
+        raise DomainError(describe_bad_rows(bad, source.name, piece.total))
+    keep = complement(len(piece), problems)
     if not len(keep):
         raise DomainError(f"all {piece.total:,} rows of {source.name} are bad: {bad[0]}")
     if y is not None and goal is not None:
         y = np.array(y[keep].tolist()) if goal.kind == "categorical" else y[keep]
         notes += check_target(y, goal, source.name)
-    said_last = [ADVICE] if not can_read() and any(c.kind == "smiles" for c in columns) else []
+    said_last = (
+        [NO_RDKIT] if not rdkit_is_there() and any(c.kind == "smiles" for c in columns) else []
+    )
     return Sheet(
-        assembly.frame(values, keep),
+        to_frame(values, keep),
         y,
         tuple(columns),
         goal,
@@ -156,8 +166,8 @@ def _read(
         bad,
         (
             *source.notes,
-            *assembly.sampled(piece, limit, seed),
-            *assembly.left_out(bad, piece.total),
+            *note_sample(piece, limit, seed),
+            *note_left_out(bad, piece.total),
             *notes,
             *more,
             *said_last,
@@ -173,7 +183,7 @@ def _check_rows(source: Source, piece: Piece, skip_bad: bool) -> None:
     if not piece.total:
         raise DomainError(f"{source.name} has names of columns, but no rows")
     if piece.bad and not skip_bad:
-        raise DomainError(assembly.complaint(piece.bad, source.name, piece.total))
+        raise DomainError(describe_bad_rows(piece.bad, source.name, piece.total))
     if not len(piece):
         raise DomainError(f"all {piece.total:,} rows of {source.name} are bad: {piece.bad[0]}")
 
@@ -204,7 +214,7 @@ def _columns(
 ) -> tuple[list[Column], list[str]]:
     """Return what the columns beside the target are taken for, and notes."""
     columns, notes = [], []
-    keep = assembly.without(len(piece), missing)
+    keep = complement(len(piece), missing)
     target = goal.name if goal else None
     for name in source.columns:
         if name != target:
@@ -256,3 +266,107 @@ def _something(columns: list[Column], name: str, rows: int) -> list[Column]:
     found = "; ".join(f"{column.name!r} is {column.kind} ({column.why})" for column in columns[:5])
     what = found or "there is no other column than the target"
     raise DomainError(f"{name} has nothing to learn from: {what}; --types / types says otherwise")
+
+
+RECIPE_VERSION = 1
+
+
+def recipe(sheet: Sheet) -> dict[str, Any]:
+    """Return how a sheet was read, in plain values, for reading other files with `chunks`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.sources import read_frame
+    >>> sheet = read_frame(pd.DataFrame({"size": [1.5, 2.0], "kind": ["a", "b"]}), "kind")
+    >>> recipe(sheet)["columns"]
+    [{'name': 'size', 'kind': 'numeric', 'style': {}}]
+    """
+    target = sheet.target
+    return {
+        "version": RECIPE_VERSION,
+        "layout": dict(sheet.layout),
+        "columns": [_step(column) for column in sheet.used],
+        "target": None if target is None else _step(target),
+    }
+
+
+def chunks(
+    path: Any, recipe: Mapping[str, Any], size: int = CHUNK_ROWS, *, skip_bad: bool = False
+) -> Iterator[Sheet]:
+    """Read a file in the way in which another was read, a piece at a time.
+
+    Columns are found by their names; others are ignored. A gap is no problem, an entry that
+    cannot be read makes a row bad. The target need not be there.
+
+    Parameters
+    ----------
+    path : path or DataFrame
+    recipe : mapping
+        Of the sheet that was learned from.
+    size : int
+        Rows in a piece.
+    skip_bad : bool
+
+    Yields
+    ------
+    Sheet
+        With `y` None if the file has no such column; a target that is missing or cannot be read
+        is None or NaN there. `total` and `bad` are those of the piece.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.sources import read_frame
+    >>> frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "kind": ["a", "b", "a"]})
+    >>> how = recipe(read_frame(frame, "kind"))
+    >>> [len(sheet) for sheet in chunks(frame, how, size=2)]
+    [2, 1]
+    """
+    if size < 1:
+        raise DomainError(f"size must be at least 1, found {size!r}")
+    if recipe.get("version") != RECIPE_VERSION:
+        raise DomainError(f"the recipe has version {recipe.get('version')}, not {RECIPE_VERSION}")
+    wanted = [Column(why="as before", **step) for step in recipe["columns"]]
+    goal = recipe["target"] and Column(why="as before", **recipe["target"])
+    source = open_source(path, goal.name if goal else None, recipe)
+    for column in wanted:
+        if column.name not in source.columns:
+            hint = near(column.name, source.columns)
+            raise DomainError(
+                f"{source.name} has no column {column.name!r}, which the model uses{hint}"
+            )
+    if goal is not None and goal.name not in source.columns:
+        goal = None
+    names = {column.name for column in wanted} | ({goal.name} if goal else set())
+    for piece in source.pieces(size, names):
+        yield _chunk(source, piece, wanted, goal, skip_bad)
+
+
+def _chunk(
+    source: Source, piece: Piece, wanted: list[Column], goal: Column | None, skip_bad: bool
+) -> Sheet:
+    values, problems = read_values(piece, wanted)
+    y = None if goal is None else read_target(piece.columns[goal.name], goal)[0]
+    bad = bad_rows(piece, problems, source.unit)
+    if bad and not skip_bad:
+        raise DomainError(describe_bad_rows(bad, source.name))
+    keep = complement(len(piece), problems)
+    return Sheet(
+        to_frame(values, keep),
+        None if y is None else y[keep],
+        tuple(wanted),
+        goal,
+        piece.lines[keep],
+        piece.rows[keep],
+        piece.total,
+        bad,
+        tuple(source.notes),
+        source.name,
+        source.layout,
+        source.path,
+    )
+
+
+def _step(column: Column) -> dict[str, Any]:
+    return {"name": column.name, "kind": column.kind, "style": dict(column.style)}

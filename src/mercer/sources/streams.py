@@ -12,12 +12,11 @@ import numpy as np
 
 from mercer.errors import DomainError
 from mercer.sources.arrow import INDEX, entries, library
-from mercer.sources.convert import days
+from mercer.sources.entries import days
 from mercer.sources.formats import detect
-from mercer.sources.names import near
-from mercer.sources.reading import read
-from mercer.sources.recipes import chunks, recipe
-from mercer.sources.texts import beginning, complaining
+from mercer.sources.reading import chunks, read, recipe
+from mercer.sources.source import near
+from mercer.sources.textfile import file_errors, first_bytes
 
 if TYPE_CHECKING:
     from mercer.domains import Stream
@@ -141,7 +140,7 @@ class Batches:
         """Open a file, and turn what pyarrow says about it into one sentence."""
         kind = ParquetBatches if detect(path) == "parquet" else ArrowBatches
         try:
-            with complaining(path), kind(path, self.arrow) as file:
+            with file_errors(path), kind(path, self.arrow) as file:
                 yield file
         except self.arrow.ArrowException as error:
             raise DomainError(f"{path} cannot be read: {error}") from error
@@ -174,7 +173,7 @@ class ArrowBatches:
     """
 
     def __init__(self, path: Path, arrow: Any) -> None:
-        first = beginning(path, 8)
+        first = first_bytes(path, 8)
         if first.startswith(b"FEA1"):
             raise DomainError(
                 f"{path} is a file of the first Feather, which is read only as a whole; write it "

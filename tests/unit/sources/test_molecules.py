@@ -2,8 +2,8 @@
 
 import pytest
 
-from mercer.sources import molecules, read
-from mercer.sources.molecules import is_smiles
+from mercer.sources import read
+from mercer.sources.text_kinds import is_smiles
 
 DRUGS = [
     "CC(=O)Oc1ccccc1C(=O)O",
@@ -17,9 +17,8 @@ DRUGS = [
 
 @pytest.fixture
 def no_rdkit(monkeypatch):
-    monkeypatch.setattr(molecules, "can_read", lambda: False)
-    monkeypatch.setattr("mercer.sources.reading.can_read", lambda: False)
-    monkeypatch.setattr("mercer.sources.convert.can_read", lambda: False)
+    for module in ("entries", "reading", "text_kinds"):
+        monkeypatch.setattr(f"mercer.sources.{module}.rdkit_is_there", lambda: False)
 
 
 def test_molecules_are_told_from_words():

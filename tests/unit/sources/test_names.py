@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.sources.names import copies, near, numbers_rows, unique_names
+from mercer.sources.column_kinds import names_rows
+from mercer.sources.source import copies, near, unique_names
 
 
 @given(st.lists(st.sampled_from(["a", "b", "", "a (2)", " a", "column 2", "a (2) (2)"])))
@@ -26,7 +27,7 @@ def test_names_are_always_different(first):
     ],
 )  # fmt: skip
 def test_names_that_name_rows(name, is_one):
-    assert numbers_rows(name) is is_one
+    assert names_rows(name) is is_one
 
 
 def test_copies():

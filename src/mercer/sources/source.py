@@ -1,4 +1,4 @@
-"""Rows as they come from a file, before anything is known about their columns."""
+"""Sources: rows as they come from a file or a DataFrame, before their columns are looked at."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mercer.errors import DomainTypeError, suggestion
 from mercer.reservoir import Reservoir
 from mercer.sources.sheet import BadRow
 
-__all__ = ["Piece", "Source", "gather", "objects"]
+__all__ = [
+    "Frame",
+    "Piece",
+    "Source",
+    "copies",
+    "gather",
+    "near",
+    "objects",
+    "unique_names",
+]
 
-SIZE = 10_000
+CHUNK_ROWS = 10_000  # that are read at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +114,7 @@ def gather(
     reservoir = None if limit is None else Reservoir(limit, seed, _joined)
     bad: list[BadRow] = []
     total = 0
-    for piece in source.pieces(SIZE, wanted):
+    for piece in source.pieces(CHUNK_ROWS, wanted):
         total += piece.total
         bad += piece.bad
         if reservoir is None:
@@ -155,3 +165,116 @@ def _stacked(parts: list[Any]) -> Any:
 def _nothing(source: Source) -> Piece:
     none = np.empty(0, dtype=np.int64)
     return Piece({name: objects([]) for name in source.columns}, none, none, 0)
+
+
+MAX_NAMES = 10  # columns that an error lists
+
+
+def near(word: str, known: Collection[str]) -> str:
+    """Return a hint at a name like this one, or at the first known ones.
+
+    Examples
+    --------
+    >>> near("wieght", ["weight", "height"])
+    "; did you mean 'weight'?"
+    """
+    hint = suggestion(word, known)
+    if hint.startswith("; did you mean") or len(known) <= MAX_NAMES:
+        return hint
+    first = ", ".join(map(repr, list(known)[:MAX_NAMES]))
+    return f"; known are {first} and {len(known) - MAX_NAMES} more"
+
+
+def unique_names(first: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return names that differ, made from a row of them, and what to say about it.
+
+    Examples
+    --------
+    >>> unique_names(["a ", "", "a"])[0]
+    ['a', 'column 2', 'a (2)']
+    """
+    names: list[str] = []
+    notes = []
+    given = [entry.strip() for entry in first]
+    taken, used = set(given), set()
+    for place, name in enumerate(given, 1):
+        plain = name or f"column {place}"
+        unique, times = plain, 1
+        while unique in used or (unique != name and unique in taken):
+            times += 1
+            unique = f"{plain} ({times})"
+        if unique != plain:
+            notes.append(
+                f"two columns are called {plain!r}; that in place {place} is {unique!r} here"
+            )
+        used.add(unique)
+        names.append(unique)
+    return names, notes
+
+
+def copies(name: str, other: str) -> bool:
+    """Tell whether a name was made from another that is there twice.
+
+    Examples
+    --------
+    >>> copies("label (2)", "label")
+    True
+    """
+    return name.startswith(f"{other} (") and name[len(other) + 2 : -1].isdecimal()
+
+
+class Frame:
+    """A DataFrame of pandas, or of a library that can turn its own into that.
+
+    Rows are counted from 1; the index is not read.
+    """
+
+    unit = "row"
+    target: str | None = None
+    path: Path | None = None
+
+    def __init__(self, frame: Any) -> None:
+        if hasattr(frame, "to_pandas"):
+            frame = frame.to_pandas()
+        if not (hasattr(frame, "iloc") and hasattr(frame, "columns")):
+            raise DomainTypeError(
+                f"expected a path or a DataFrame, found something of type {type(frame).__name__}"
+            )
+        self.frame = frame
+        self.name = "the DataFrame"
+        self.columns, self.notes = unique_names([str(name) for name in frame.columns])
+        self.layout: dict[str, Any] = {"format": "frame"}
+        self.kinds = {
+            name: "categorical"
+            for place, name in enumerate(self.columns)
+            if str(frame.dtypes.iloc[place]) == "category"
+        }
+
+    def pieces(self, size: int, wanted: Collection[str] | None = None) -> Iterator[Piece]:
+        for start in range(0, len(self.frame), size):
+            part = self.frame.iloc[start : start + size]
+            columns = {
+                name: _entries(part.iloc[:, place])
+                for place, name in enumerate(self.columns)
+                if wanted is None or name in wanted
+            }
+            rows = np.arange(start, start + len(part))
+            yield Piece(columns, rows + 1, rows, len(part))
+
+
+def _entries(series: Any) -> np.ndarray:
+    """Return a column as numbers or times if pandas says so, else as objects."""
+    kind = getattr(series.dtype, "kind", "O")
+    gaps = series.isna().to_numpy(dtype=bool)
+    if kind == "f":
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind in "iu" and not gaps.any():
+        return series.to_numpy()
+    if kind == "m":
+        return series.dt.total_seconds().to_numpy(dtype=np.float64, na_value=np.nan) / 86_400
+    if kind == "M":
+        if getattr(series.dtype, "tz", None) is not None:
+            series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+        return series.to_numpy(dtype="datetime64[us]")
+    pairs = zip(series.tolist(), gaps.tolist(), strict=True)
+    return objects(None if gap else value for value, gap in pairs)

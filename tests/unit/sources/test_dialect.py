@@ -3,8 +3,7 @@
 import pytest
 
 from mercer.sources import read
-from mercer.sources.layout import ALONE, Layout
-from mercer.sources.sniffing import named, sniff
+from mercer.sources.dialect import ALONE, Dialect, has_header, sniff
 
 
 def found(text, **options):
@@ -62,7 +61,7 @@ def test_quoted_entries_with_newlines_are_one_row():
 
 def test_the_cut_end_of_a_sample_is_not_looked_at():
     text = 'a,b\n"x",1\n"y",2\n"z'
-    assert sniff(text, False) == Layout(",")
+    assert sniff(text, False) == Dialect(",")
 
 
 def test_excel_says_its_delimiter(write):
@@ -84,14 +83,14 @@ def test_excel_says_its_delimiter(write):
     ],
 )
 def test_a_row_of_names_has_no_numbers_and_nothing_that_repeats(rows, header):
-    assert named(rows) is header
+    assert has_header(rows) is header
 
 
 def test_the_target_tells_a_row_of_names():
     rows = [["2019", "2020"], ["1", "2"], ["3", "4"]]
-    assert not named(rows)
-    assert named(rows, target="2020")
-    assert not named([["a", "b"], ["c", "d"]], target="column 2")
+    assert not has_header(rows)
+    assert has_header(rows, target="2020")
+    assert not has_header([["a", "b"], ["c", "d"]], target="column 2")
 
 
 def test_known_names_settle_the_layout():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
-from mercer.sources.entries import Entries
-from mercer.sources.molecules import is_smiles
+from mercer.sources.entries import Entries, rdkit_is_there, unreadable_smiles
 
-__all__ = ["judge_words"]
+__all__ = ["is_smiles", "judge_words"]
 
-ENOUGH = 20  # rows from which on many different entries mean something
+MANY_ROWS = 20  # from which on many different entries mean something
 NUCLEOTIDES = set("ACGTUN")
 AMBIGUOUS = NUCLEOTIDES | set("RYSWKMBDHV-")
 AMINO_ACIDS = set("ACDEFGHIKLMNPQRSTVWY")
@@ -37,13 +37,13 @@ def judge_words(entries: Entries) -> tuple[str, str]:
     words = sum(len(entry.split()) * times for entry, times in counts.items()) / present
     length = sum(len(entry) * times for entry, times in counts.items()) / present
     many = 2 * different > present
-    if (words >= 3 and many) or (words >= 8 and different > ENOUGH):
+    if (words >= 3 and many) or (words >= 8 and different > MANY_ROWS):
         return "text", f"{words:.0f} words on average, {different:,} different entries"
     if length >= 40 and many:
         return "text", f"{length:.0f} characters on average, {different:,} different entries"
     if present > 1 and different == present:
         return "identifier", "every entry is different and no text: it names the row"
-    if present >= ENOUGH and many:
+    if present >= MANY_ROWS and many:
         return (
             "identifier",
             f"{different:,} of {present:,} entries are different: it names the row",
@@ -89,3 +89,32 @@ def _nouns(counts: dict[str, int]) -> str:
     if all(entry.isalpha() for entry in counts):
         return "word" if one else "words"
     return "entry" if one else "entries"
+
+
+SMILES_LOOKED_AT = 200  # entries
+SMILES_SHARE = 0.9  # of them that must be read
+NAMED_SMILES_SHARE = 0.5  # if the column is called so
+ATOM = r"(?:\[[^\[\]\s]+\]|Br|Cl|[BCNOPSFI]|[bcnops]|\*)"
+WRITTEN = re.compile(rf"{ATOM}(?:{ATOM}|[-=#$:/\\~.()@+]|%\d\d|\d)*")
+CHEMICAL = re.compile(r"[()=#\[\]]|[a-z]\d")  # what words do not have
+
+
+def is_smiles(name: str, entries: Iterable[str]) -> str:
+    """Return why the entries of a column are SMILES, or nothing if they are not.
+
+    Of the first 200, nine of ten must be read by RDKit, and half of them must have brackets,
+    bonds or rings; half of them must be read if the column is called so. Without RDKit, all of
+    them must look so.
+    """
+    few = list(islice(entries, SMILES_LOOKED_AT))
+    called = "smiles" in name.lower()
+    enough = (NAMED_SMILES_SHARE if called else SMILES_SHARE) * len(few)
+    looks = sum(WRITTEN.fullmatch(entry) is not None for entry in few)
+    chemical = sum(CHEMICAL.search(entry) is not None for entry in few)
+    if looks < enough or not (called or chemical >= len(few) / 2):
+        return ""
+    if not rdkit_is_there():
+        balanced = all(entry.count("(") == entry.count(")") for entry in few)
+        return "looks like SMILES" if looks == len(few) and balanced else ""
+    good = sum(not unreadable_smiles(entry) for entry in few)
+    return f"RDKit reads {good} of {len(few)} that were looked at" if good >= enough else ""

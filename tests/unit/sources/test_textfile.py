@@ -7,7 +7,7 @@ import pytest
 
 from mercer.errors import DomainError
 from mercer.sources import read
-from mercer.sources.texts import survey
+from mercer.sources.textfile import find_encoding
 
 TABLE = "größe,farbe\n1,rot\n2,blau\n3,grün\n4,rot\n"
 
@@ -44,14 +44,14 @@ def test_the_line_that_is_not_utf8_is_said(write):
 
 
 def test_bytes_that_windows_does_not_know_are_read_as_latin_1(write):
-    text = survey(write(b"a,b\n1,\x81\n"))
+    text = find_encoding(write(b"a,b\n1,\x81\n"))
     assert text.encoding == "latin-1"
 
 
 def test_a_character_cut_by_a_block_is_one_character(write):
-    from mercer.sources.texts import BLOCK
+    from mercer.sources.textfile import BLOCK
 
-    assert survey(write("a\n" + "ä" * BLOCK)).encoding == "utf-8"
+    assert find_encoding(write("a\n" + "ä" * BLOCK)).encoding == "utf-8"
 
 
 def test_zero_bytes_are_refused_with_their_line(write):

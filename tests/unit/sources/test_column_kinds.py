@@ -5,8 +5,8 @@ import pytest
 
 from mercer.errors import DomainError
 from mercer.sources import read
-from mercer.sources.columns import admit_types, house_decimal, judge
-from mercer.sources.pieces import objects
+from mercer.sources.column_kinds import admit_types, house_decimal, judge
+from mercer.sources.source import objects
 
 
 def judged(entries, name="x", **options):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from mercer.sources import Column
-from mercer.sources.convert import convert, days
-from mercer.sources.entries import MISSING, texts
-from mercer.sources.pieces import objects
+from mercer.sources.entries import MISSING, convert, days, texts
+from mercer.sources.source import objects
 
 
 def converted(entries, kind, **style):

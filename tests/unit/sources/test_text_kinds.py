@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer.sources.entries import Entries
-from mercer.sources.words import judge_words
+from mercer.sources.text_kinds import judge_words
 
 
 def kind(entries, name="x"):

@@ -13,16 +13,14 @@ import numpy as np
 from mercer.errors import DomainError, suggestion
 from mercer.sources import dates, numbers
 from mercer.sources.entries import Entries, count, mostly, shorten
-from mercer.sources.names import near, numbers_rows
 from mercer.sources.sheet import KINDS, Column
-from mercer.sources.words import judge_words
+from mercer.sources.source import near
+from mercer.sources.text_kinds import judge_words
 
 __all__ = ["COUNTS", "admit_types", "forced", "house_decimal", "judge", "quantity"]
 
-FEW = 10  # different whole numbers that may be names
-DIGITS = 15  # more digits than a float has
-HALF = 0.5  # numbers among words that are worth saying
-LOOKED_AT = 1000  # rows that tell which decimal sign a file has
+FLOAT_DIGITS = 15  # that a float can tell apart
+DECIMAL_ROWS = 1000  # that tell which decimal sign a file has
 ALIASES = {
     "number": "numeric", "numbers": "numeric", "category": "categorical",
     "categories": "categorical", "texts": "text", "sequences": "sequence", "dates": "date",
@@ -30,6 +28,11 @@ ALIASES = {
 }  # fmt: skip
 CHOICES = (*(kind for kind in KINDS if kind not in ("constant", "missing")), "ignore")
 DATED = re.compile(r"date|datum|day|time|when", re.IGNORECASE)
+ID_WORDS = frozenset({
+    "id", "ids", "idx", "index", "row", "rowid", "rownum", "rowname", "rownames", "uid", "uuid",
+    "guid", "key", "pk", "nr", "no", "num", "serial", "unnamed",
+})  # fmt: skip
+NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 ZEROS = re.compile(r"0\d+")
 COUNTS = "counts the rows"
 
@@ -61,7 +64,7 @@ def house_decimal(raws: Collection[Any], delimiter: str | None) -> str | None:
     found = set()
     for raw in raws:
         if isinstance(raw, np.ndarray) and raw.dtype.kind == "O":
-            entries = count("", raw[:LOOKED_AT])
+            entries = count("", raw[:DECIMAL_ROWS])
             reading = numbers.read_style(entries.counts)
             if entries.counts and mostly(reading.share, entries.present):
                 found.add(reading.decimal)
@@ -214,7 +217,7 @@ def _mixed(entries: Entries) -> list[str]:
     values = numbers.numbers(list(entries.counts), {})
     times = np.array(list(entries.counts.values()))
     share = times @ ~np.isnan(values) / entries.present
-    if not HALF <= share < 1:
+    if not 0.5 <= share < 1:
         return []
     word = next(e for e, v in zip(entries.counts, values, strict=True) if np.isnan(v))
     return [
@@ -236,10 +239,10 @@ def _counts_rows(name: str, values: np.ndarray, rows: np.ndarray, first: bool) -
     values = values[~np.isnan(values)]
     if len(values) < 2 or not (values == np.rint(values)).all():
         return ""
-    if numbers_rows(name):
+    if names_rows(name):
         return "whole numbers, all different, in a column that is called so: it names the row"
-    if np.abs(values).min() >= 10.0**DIGITS:
-        return f"all different, more than {DIGITS} digits: it names the row"
+    if np.abs(values).min() >= 10.0**FLOAT_DIGITS:
+        return f"all different, more than {FLOAT_DIGITS} digits: it names the row"
     if first and len(values) == len(rows) >= 20 and not DATED.search(name):
         pace = (values[-1] - values[0]) / (rows[-1] - rows[0])
         if (np.diff(values) > 0).all() and values[0] - rows[0] * pace < 2 and 1 <= pace <= 1.1:
@@ -250,7 +253,7 @@ def _counts_rows(name: str, values: np.ndarray, rows: np.ndarray, first: bool) -
 def _few(values: np.ndarray, present: int) -> str:
     """Say that there are few whole numbers, which could be names."""
     values = values[~np.isnan(values)]
-    if len(values) <= min(FEW, present / 2) and (values == np.rint(values)).all():
+    if len(values) <= min(10, present / 2) and (values == np.rint(values)).all():
         return f", only {len(values)} different whole ones (they could be categories)"
     return ""
 
@@ -305,7 +308,7 @@ def _first(values: np.ndarray) -> tuple[str, ...]:
 
 def _nested(raw: np.ndarray) -> tuple[str, str] | None:
     """Return kind and reason for entries that are no single values."""
-    one = next((entry for entry in raw[:LOOKED_AT] if entry is not None), None)
+    one = next((entry for entry in raw[:DECIMAL_ROWS] if entry is not None), None)
     if one is None or isinstance(one, str | int | float | bool):
         return None
     from mercer.domains.graph_conversion import is_graph
@@ -315,3 +318,17 @@ def _nested(raw: np.ndarray) -> tuple[str, str] | None:
     if isinstance(one, list | tuple | dict | set | bytes | np.ndarray):
         return "identifier", f"entries of type {type(one).__name__} are not learned from"
     return None
+
+
+def names_rows(name: str) -> bool:
+    """Tell whether a name is one that people give to a number or a name of the row.
+
+    Examples
+    --------
+    >>> [names_rows(name) for name in ("PassengerId", "row", "Unnamed: 0", "idle", "#")]
+    [True, True, True, False, True]
+    """
+    parts = [part.lower() for part in NAME_PARTS.findall(name)]
+    while len(parts) > 1 and parts[-1].isdecimal():
+        parts.pop()
+    return name.strip() == "#" or (bool(parts) and parts[-1] in ID_WORDS)

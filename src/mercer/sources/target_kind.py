@@ -10,11 +10,10 @@ import numpy as np
 
 from mercer.errors import DomainError, suggestion
 from mercer.sources import numbers
-from mercer.sources.columns import forced, quantity
-from mercer.sources.convert import Problems, convert
-from mercer.sources.entries import count
-from mercer.sources.names import near
+from mercer.sources.column_kinds import forced, quantity
+from mercer.sources.entries import Problems, convert, count
 from mercer.sources.sheet import Column
+from mercer.sources.source import near
 
 __all__ = ["TASKS", "admit_task", "check_target", "find_target", "judge_target", "read_target"]
 

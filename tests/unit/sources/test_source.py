@@ -6,7 +6,7 @@ import pytest
 from mercer.errors import DomainError
 from mercer.sources import read
 from mercer.sources.delimited import Delimited
-from mercer.sources.pieces import Piece, gather, objects
+from mercer.sources.source import Piece, gather, objects
 
 
 class Numbers:
@@ -89,7 +89,7 @@ def test_numbers_keep_their_form_beside_gaps():
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     import tracemalloc
 
-    monkeypatch.setattr("mercer.sources.pieces.SIZE", 500)
+    monkeypatch.setattr("mercer.sources.source.CHUNK_ROWS", 500)
 
     def peak(count):
         path = tmp_path / f"{count}.csv"

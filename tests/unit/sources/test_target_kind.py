@@ -5,8 +5,8 @@ import pytest
 
 from mercer.errors import DomainError
 from mercer.sources import read
-from mercer.sources.pieces import objects
-from mercer.sources.targets import judge_target
+from mercer.sources.source import objects
+from mercer.sources.target_kind import judge_target
 
 
 def taken(entries, task=None):

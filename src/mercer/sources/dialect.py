@@ -1,4 +1,4 @@
-"""Finding the layout of a table from its beginning."""
+"""The dialect of a table: what separates the entries, and whether the first row has names."""
 
 from __future__ import annotations
 
@@ -6,18 +6,88 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from mercer.sources.layout import ALONE, SPACE, Layout, parse
 from mercer.sources.numbers import looks_numeric
 
-__all__ = ["named", "sniff"]
+__all__ = ["ALONE", "SPACE", "Dialect", "has_header", "parse", "sniff"]
+
+SPACE = " "  # any number of them
+ALONE = "\x1f"  # separates nothing: a table of one column
+MAX_ENTRY = 2**24  # characters; a longer entry is a quotation mark that was not closed
+
 
 # In the order of preference: commas also stand inside of entries.
 DELIMITERS = ("\t", ";", ",", "|", SPACE, ALONE)
-CONSISTENT = 0.95
+STEADY_SHARE = 0.95  # of rows that have the same number of entries
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How to split lines into entries.
+
+    Attributes
+    ----------
+    delimiter : str
+    quoted : bool
+        Whether a quotation mark at the beginning of an entry says that it ends with another.
+    header : bool
+        Whether the first row has the names of the columns.
+    skip : int
+        How many lines stand before the table.
+    extra : {"", "first", "last"}
+        Where the rows have one entry more than there are names, if they have.
+    """
+
+    delimiter: str
+    quoted: bool = True
+    header: bool = True
+    skip: int = 0
+    extra: str = ""
+
+
+def parse(lines: Iterable[str], dialect: Dialect) -> Any:
+    """Return the csv module's reader of the lines, which refuses quotation marks that are off."""
+    if dialect.delimiter == SPACE:
+        return WhitespaceReader(lines)
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ENTRY))
+    return csv.reader(
+        lines,
+        delimiter=dialect.delimiter,
+        quoting=csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE,
+        skipinitialspace=dialect.delimiter != "\t",
+        strict=dialect.quoted,
+    )
+
+
+class WhitespaceReader:
+    """Splits lines at spaces, or at tabs, and counts them as the csv module's reader does.
+
+    With `most`, a line is split into at most so many entries, and the last one has the rest.
+
+    Examples
+    --------
+    >>> list(WhitespaceReader(["1  2 \\n", " 3 4\\n"]))
+    [['1', '2'], ['3', '4']]
+    """
+
+    def __init__(
+        self, lines: Iterable[str], delimiter: str | None = None, most: int | None = None
+    ) -> None:
+        self.lines = iter(lines)
+        self.delimiter = delimiter
+        self.cuts = -1 if most is None else most - 1
+        self.line_num = 0
+
+    def __iter__(self) -> WhitespaceReader:
+        return self
+
+    def __next__(self) -> list[str]:
+        line = next(self.lines)
+        self.line_num += 1
+        return line.strip().split(self.delimiter, self.cuts)
 
 
 def sniff(
@@ -26,8 +96,8 @@ def sniff(
     known: Collection[str] = (),
     target: str | None = None,
     header: bool | None = None,
-) -> Layout:
-    """Find the layout from the beginning of a file.
+) -> Dialect:
+    """Find the dialect from the beginning of a file.
 
     Of the delimiters tab, semicolon, comma and bar, that one is taken for which the first row has
     as many entries as most rows, and most rows have the same number; it must be more than one,
@@ -50,17 +120,17 @@ def sniff(
     lines = list(io.StringIO(sample, newline=""))  # as those of a file, also after a \r
     first = lines[0].rstrip("\r\n") if lines else ""
     if first.lower().startswith("sep=") and len(first) == 5:  # Excel writes it
-        best = _Trial(lines[1:], whole, Layout(first[4], skip=1))
+        best = _Trial(lines[1:], whole, Dialect(first[4], skip=1))
     else:
         found = [trial for d in DELIMITERS if (trial := _trial(sample, lines, whole, d)).possible]
         if not found:
-            return Layout(",")
+            return Dialect(",")
         best = max(found, key=lambda trial: (trial.knows(known), *trial.score))
-    header = named(best.rows, known, target, header)
-    return replace(best.layout, header=header, extra=best.extra if header else "")
+    header = has_header(best.rows, known, target, header)
+    return replace(best.dialect, header=header, extra=best.extra if header else "")
 
 
-def named(
+def has_header(
     rows: list[list[str]],
     known: Collection[str] = (),
     target: str | None = None,
@@ -93,9 +163,9 @@ def named(
 def _trial(sample: str, lines: list[str], whole: bool, delimiter: str) -> _Trial:
     """Return the trial of a delimiter, with quotation marks if they count."""
     if '"' not in sample or delimiter == SPACE:
-        return _Trial(lines, whole, Layout(delimiter))
-    plain = _Trial(lines, whole, Layout(delimiter, quoted=False))
-    return _Trial(lines, whole, Layout(delimiter)) if _quotes(sample, plain) else plain
+        return _Trial(lines, whole, Dialect(delimiter))
+    plain = _Trial(lines, whole, Dialect(delimiter, quoted=False))
+    return _Trial(lines, whole, Dialect(delimiter)) if _quotes(sample, plain) else plain
 
 
 def _quotes(sample: str, plain: _Trial) -> bool:
@@ -103,7 +173,7 @@ def _quotes(sample: str, plain: _Trial) -> bool:
 
     Programs quote all entries of a column, or those that need it because of what is in them.
     """
-    delimiter = plain.layout.delimiter
+    delimiter = plain.dialect.delimiter
     sign = re.escape(delimiter)
     begin = rf'(?m:^|{sign}) *"'
     closed = re.compile(rf'{begin}([^"]*(?:""[^"]*)*)"(?= *(?:{sign}|\r|\n|\Z))')
@@ -124,11 +194,11 @@ def _all_quoted(column: tuple[str, ...]) -> bool:
 
 
 class _Trial:
-    """The beginning of a file under one layout."""
+    """The beginning of a file under one dialect."""
 
-    def __init__(self, lines: list[str], whole: bool, layout: Layout) -> None:
-        self.layout = layout
-        self.rows = list(_rows(lines, layout, whole))
+    def __init__(self, lines: list[str], whole: bool, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.rows = list(_rows(lines, dialect, whole))
         widths = Counter(len(row) for row in self.rows)
         self.width = max(widths, key=lambda width: widths[width], default=0)
         self.titled = bool(self.rows) and len(self.rows[0]) == self.width
@@ -136,11 +206,11 @@ class _Trial:
     @property
     def possible(self) -> bool:
         """Whether the first row and most others have more than one entry."""
-        if self.layout.delimiter == ALONE:
+        if self.dialect.delimiter == ALONE:
             return bool(self.rows)
         if self.width < 2 or len(self.rows[0]) < 2:
             return False
-        if self.layout.delimiter == SPACE and not self.mostly_numbers:
+        if self.dialect.delimiter == SPACE and not self.mostly_numbers:
             return False
         return self.titled or self.steady
 
@@ -148,7 +218,7 @@ class _Trial:
     def steady(self) -> bool:
         """Whether the rows after the first have the same number of entries, almost all."""
         body = [len(row) == self.width for row in self.rows[1:]]
-        return sum(body) >= CONSISTENT * len(body)
+        return sum(body) >= STEADY_SHARE * len(body)
 
     @property
     def mostly_numbers(self) -> bool:
@@ -168,8 +238,8 @@ class _Trial:
 
     @property
     def score(self) -> tuple[Any, ...]:
-        """What makes one layout better than another, most important first."""
-        delimiter = self.layout.delimiter
+        """What makes one dialect better than another, most important first."""
+        delimiter = self.dialect.delimiter
         alone = delimiter == ALONE
         return (not alone, self.titled, self.steady, -DELIMITERS.index(delimiter))
 
@@ -178,9 +248,9 @@ class _Trial:
         return bool(known) and set(known) <= names
 
 
-def _rows(lines: list[str], layout: Layout, whole: bool) -> Iterator[list[str]]:
+def _rows(lines: list[str], dialect: Dialect, whole: bool) -> Iterator[list[str]]:
     """Yield the rows that are not empty; one that cannot be split is a row without entries."""
-    reader = parse(lines, layout)
+    reader = parse(lines, dialect)
     before: list[str] | None = None
     while True:
         try:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TextIO
 
 from mercer.errors import DomainError, suggestion
 
-__all__ = ["Text", "beginning", "complaining", "opened", "survey"]
+__all__ = ["TextFile", "file_errors", "find_encoding", "first_bytes", "open_unpacked"]
 
 BLOCK = 2**20
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
@@ -27,7 +27,7 @@ MARKS = {
 
 
 @dataclass(frozen=True)
-class Text:
+class TextFile:
     """A file that is text: how to read it, and what to say about that."""
 
     path: Path
@@ -38,15 +38,15 @@ class Text:
     def lines(self) -> Iterator[TextIO]:
         """Open the file for reading; ends of lines stay as they are, for the csv module."""
         with (
-            complaining(self.path),
-            opened(self.path) as file,
+            file_errors(self.path),
+            open_unpacked(self.path) as file,
             io.TextIOWrapper(file, encoding=self.encoding, newline="") as text,
         ):
             yield text
 
 
 @contextmanager
-def complaining(path: Path) -> Iterator[None]:
+def file_errors(path: Path) -> Iterator[None]:
     """Turn what the system says about a file into one sentence."""
     try:
         yield
@@ -57,7 +57,7 @@ def complaining(path: Path) -> Iterator[None]:
         raise DomainError(f"{path} cannot be read: {reason}") from error
 
 
-def opened(path: Path) -> BinaryIO:
+def open_unpacked(path: Path) -> BinaryIO:
     """Open a file for reading bytes, unpacked if it begins as files of gzip or bzip2 do."""
     with path.open("rb") as file:
         first = file.read(3)
@@ -67,36 +67,36 @@ def opened(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def beginning(path: Path, size: int) -> bytes:
+def first_bytes(path: Path, size: int) -> bytes:
     """Return the first bytes of a file, unpacked."""
-    with complaining(path), opened(path) as file:
+    with file_errors(path), open_unpacked(path) as file:
         return file.read(size)
 
 
-def survey(path: Path) -> Text:
+def find_encoding(path: Path) -> TextFile:
     """Read a whole file once to find its encoding; it costs little compared to parsing it.
 
     The encoding is that of the mark at the beginning; without one it is UTF-8 if all bytes are
     such, else that of Windows, which is said.
     """
-    first = beginning(path, 4)
+    first = first_bytes(path, 4)
     for mark, encoding in MARKS.items():
         if first.startswith(mark):
             _broken(path, encoding)
-            return Text(path, encoding)
+            return TextFile(path, encoding)
     line = _broken(path, "utf-8")
     if line is None:
-        return Text(path, "utf-8")
+        return TextFile(path, "utf-8")
     encoding = "cp1252" if _broken(path, "cp1252") is None else "latin-1"
     note = f"line {line} is not UTF-8, so the file was read as Windows text ({encoding})"
-    return Text(path, encoding, (note,))
+    return TextFile(path, encoding, (note,))
 
 
 def _broken(path: Path, encoding: str) -> int | None:
     """Return the first line that an encoding cannot read; zero bytes are refused."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1
-    with complaining(path), opened(path) as file:
+    with file_errors(path), open_unpacked(path) as file:
         while True:
             block = file.read(BLOCK)
             try:
