@@ -8,7 +8,10 @@ keeps working.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from numpy.linalg import LinAlgError
 
@@ -88,3 +91,31 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; known are {', '.join(repr(name) for name in known)}"
+
+
+def renamed(module: str, names: dict[str, str]) -> Callable[[str], Any]:
+    """Return a module's `__getattr__` that answers to old names for one version, with a warning.
+
+    Examples
+    --------
+    >>> getattr_ = renamed("math", {"root": "sqrt"})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     getattr_("root")(4.0)
+    2.0
+    >>> str(caught[0].message)
+    'math.root is now called math.sqrt; the old name goes with the next version'
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warnings.warn(
+            f"{module}.{name} is now called {module}.{names[name]}; the old name goes with the "
+            "next version",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(sys.modules[module], names[name])
+
+    return __getattr__

@@ -36,3 +36,14 @@ def test_every_error_is_also_a_built_in_one(error, parents):
 )
 def test_a_close_match_is_suggested_otherwise_all_that_is_known(word, answer):
     assert errors.suggestion(word, ["linear", "gaussian"]) == answer
+
+
+def test_an_old_name_answers_with_a_warning():
+    from mercer import studies
+
+    with pytest.warns(
+        DeprecationWarning, match=r"mercer\.studies\.kept is now called .*open_model"
+    ):
+        assert studies.kept is studies.open_model
+    with pytest.raises(AttributeError, match="no attribute 'keeping'"):
+        _ = studies.keeping

@@ -23,11 +23,11 @@ def check(
     from mercer.kernels import check as examine
     from mercer.kernels import parse
     from mercer.sources import read
-    from mercer.studies import placed
+    from mercer.studies import on_columns
 
     kernel = parse(expression)
     sheet = read(data, target, types_of(types), skip_bad=skip_bad, limit=MOST)
-    kernel = placed(kernel, sheet.X, sheet.columns).resolve(sheet.X)
+    kernel = on_columns(kernel, sheet.X, sheet.columns).resolve(sheet.X)
     proof = kernel.proof()
     found = examine(kernel, sheet.X)
     for note in sheet.notes:

@@ -30,9 +30,9 @@ def explain(
 ) -> None:
     """Say why a row is predicted as it is."""
     from mercer.explanations import explain as ask
-    from mercer.studies import kept
+    from mercer.studies import open_model
 
-    known = kept(model)
+    known = open_model(model)
     sheet = known.row(data, row)
     item = known.items(sheet)
     line = f" (line {sheet.lines[0]})" if sheet.layout.get("format") == "delimited" else ""

@@ -30,7 +30,7 @@ def gram(
     from mercer.kernels import parse
     from mercer.memory import afford, available, human
     from mercer.sources import read
-    from mercer.studies import placed
+    from mercer.studies import on_columns
 
     ready(out)
     kernel = parse(expression)
@@ -43,7 +43,7 @@ def gram(
     afford(8 * n**2, f"the Gram matrix of {n} rows", advice)
     for note in sheet.notes:
         paragraph(note)
-    kernel = placed(kernel, sheet.X, sheet.columns).resolve(sheet.X)
+    kernel = on_columns(kernel, sheet.X, sheet.columns).resolve(sheet.X)
     K = kernel(sheet.X)
     with replacing(out) as file:
         _save(K, file)

@@ -15,7 +15,7 @@ from mercer.cli.options import Data, Model, SkipBad
 from mercer.cli.pages import harmless, plain, ready
 
 if TYPE_CHECKING:
-    from mercer.studies import Kept, Predicted
+    from mercer.studies import Predictions, SavedModel
 
 __all__ = ["predict"]
 
@@ -43,11 +43,11 @@ def predict(
 ) -> None:  # fmt: skip
     """Predict the rows of a table, however long it is."""
     from mercer.report.figures import as_csv
-    from mercer.studies import kept
+    from mercer.studies import open_model
 
     if out is not None:
         ready(out)
-    known = kept(model)
+    known = open_model(model)
     told = Tally()
     with _opened(out) as file:
         for piece in known.predict(data, probabilities=proba, skip_bad=skip_bad):
@@ -87,7 +87,7 @@ class Screen:
         self.stream.write("\n".join(shown).encode())
 
 
-def _table(piece: Predicted, classes: Any) -> Any:
+def _table(piece: Predictions, classes: Any) -> Any:
     import pandas as pd
 
     found = {"row": piece.sheet.rows, "prediction": piece.prediction}
@@ -105,7 +105,7 @@ class Tally:
         self.loss = 0.0
         self.first: list[Any] = []  # bad rows that are named
 
-    def add(self, piece: Predicted) -> None:
+    def add(self, piece: Predictions) -> None:
         """Count a piece."""
         losses = piece.losses
         self.rows += len(piece.sheet)
@@ -114,7 +114,7 @@ class Tally:
         self.bad += len(piece.sheet.bad)
         self.first += piece.sheet.bad[: NAMED - len(self.first)]
 
-    def tell(self, known: Kept, out: Path | None) -> None:
+    def tell(self, known: SavedModel, out: Path | None) -> None:
         """Say it on stderr, where it is not mistaken for predictions."""
         from mercer.report.words import amount, percent, plural
 

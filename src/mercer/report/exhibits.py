@@ -1,4 +1,4 @@
-"""Exhibits: rows worth looking at, beside those that are most like them."""
+"""Examples: rows worth looking at, beside those that are most like them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mercer.report.words import amount, count, percent, shorten
 
 if TYPE_CHECKING:
     from mercer.sources import Column
-    from mercer.studies import Exhibit, Study
+    from mercer.studies import Example, Study
 
 __all__ = ["Card", "Cell", "Item", "Viewer", "cards"]
 
@@ -198,7 +198,7 @@ class Viewer:
             return self.ends[0]
 
 
-def cards(study: Study, exhibits: tuple[Exhibit, ...], viewer: Viewer) -> list[Card]:
+def cards(study: Study, exhibits: tuple[Example, ...], viewer: Viewer) -> list[Card]:
     """Return exhibits as they are shown."""
     return [
         Card(

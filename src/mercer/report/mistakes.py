@@ -144,7 +144,7 @@ def residuals(study: Study) -> Residuals:
             ax,
             "Cloud of points: predicted against true values of the held-out rows, with the "
             "diagonal on which both are equal.",
-            "Predicted against true values, each row predicted by a machine that had not seen "
+            "Predictions against true values, each row predicted by a machine that had not seen "
             "it. Points on the dashed line are exactly right.",
         )
     table = [

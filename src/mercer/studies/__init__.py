@@ -1,26 +1,50 @@
 """Studies: from a table to a machine, with an honest estimate of how well it will do."""
 
-from mercer.studies.families import family_names
-from mercer.studies.keeping import Kept, Predicted, kept
-from mercer.studies.outcome import Attempt, Curve, Exhibit, HeldOut, Neighbor, Rest, Study, Surface
-from mercer.studies.planning import Design, design, study
-from mercer.studies.proposals import placed
+from mercer.errors import renamed
+from mercer.studies.candidates import family_names, on_columns
+from mercer.studies.results import (
+    Attempt,
+    Example,
+    HeldOutPredictions,
+    LearningCurve,
+    Neighbor,
+    Study,
+    Surface,
+    UnsampledRows,
+)
+from mercer.studies.saved import Predictions, SavedModel, open_model
+from mercer.studies.study_design import StudyDesign, design, study
 
 __all__ = [
     "Attempt",
-    "Curve",
-    "Design",
-    "Exhibit",
-    "HeldOut",
-    "Kept",
+    "Example",
+    "HeldOutPredictions",
+    "LearningCurve",
     "Neighbor",
-    "Predicted",
-    "Rest",
+    "Predictions",
+    "SavedModel",
     "Study",
+    "StudyDesign",
     "Surface",
+    "UnsampledRows",
     "design",
     "family_names",
-    "kept",
-    "placed",
+    "on_columns",
+    "open_model",
     "study",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "Curve": "LearningCurve",
+        "Design": "StudyDesign",
+        "Exhibit": "Example",
+        "HeldOut": "HeldOutPredictions",
+        "Kept": "SavedModel",
+        "Predicted": "Predictions",
+        "Rest": "UnsampledRows",
+        "kept": "open_model",
+        "placed": "on_columns",
+    },
+)

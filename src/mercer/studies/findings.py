@@ -18,18 +18,13 @@ from scipy.stats import chi2, chi2_contingency, kruskal
 
 from mercer.domains import is_frame
 from mercer.sources import Sheet
-from mercer.studies.folds import RARE
-from mercer.studies.giveaways import answers, coded, columns, giveaways
+from mercer.studies.folds import MIN_IN_CLASS
+from mercer.studies.leaks import coded, columns, find_leaks, group_answers
 
 __all__ = ["findings", "number"]
 
-CHANCE = 1e-3  # of reporting what is not there
-COINCIDENCE, COPIED = 100, 0.05  # combinations of entries for each row; share of rows with copies
-REPEATED = 0.5  # share of the error that is made by equal rows with different numbers
-DOMINANT, FEW_ROWS, FEW_OF_CLASS = 0.8, 50, 10
-MISSING, TELLING = 0.5, 0.25  # share of gaps; share of their variance that the target explains
-WIDE, TAIL = 3, 0.02  # columns for each row; rows that make half of the squared error
-SLIGHT = 0.01  # share of the error of knowing nothing that is not worth dividing among rows
+FALSE_ALARM = 1e-3  # probability of reporting what is not there
+FEW_OF_CLASS = 10  # rows of a class about which little can be said
 UNITS = {"frame": "row", "parquet": "row", "arrow": "row", "graphs": "graph"}  # else lines
 RICH = ("text", "sequence", "smiles", "graph")  # entries that are not equal by coincidence
 
@@ -104,7 +99,7 @@ class Case:
         mean = float(self.losses[rows].mean())
         return mean if self.classify else math.sqrt(mean)
 
-    def said(self, error: float) -> str:
+    def text(self, error: float) -> str:
         return _percent(error) if self.classify else number(error)
 
     def lines(self, places: Any) -> str:
@@ -113,9 +108,9 @@ class Case:
         return f"{unit}{'s' if len(found) > 1 else ''} {_and(found)}"
 
 
-def given_away(case: Case) -> Iterator[str]:
+def leaks(case: Case) -> Iterator[str]:
     """Look for columns from each of which alone the target follows, or nearly so."""
-    found = giveaways(case.sheet, case.fold)
+    found = find_leaks(case.sheet, case.fold)
     if not found:
         return
     names, share = [name for name, _ in found], _percent(found[-1][1])
@@ -141,13 +136,13 @@ def copies(case: Case) -> Iterator[str]:
     copied = (np.bincount(parts[:, 0]) > 1)[both]  # in more than one fold
     rest = case.error_of(~copied) if np.sum(~copied) >= FEW_OF_CLASS else math.nan
     worse = copied.any() and rest - case.error > max(case.error_se, 0.1 * case.error)
-    if (worse or copied.mean() >= COPIED) and not _coarse(case):
+    if (worse or copied.mean() >= 0.05) and not _coarse(case):
         first = np.flatnonzero(both == both[copied.argmax()])[:2]
-        on_rest = "" if math.isnan(rest) else f" (on the other rows it is {case.said(rest)})"
+        on_rest = "" if math.isnan(rest) else f" (on the other rows it is {case.text(rest)})"
         yield (
             f"{copied.sum()} rows, {_percent(copied.mean())}, have a copy elsewhere in the file, "
             f"for example {case.lines(first)}; they are judged by machines that have seen the "
-            f"copy, so the error of {case.said(case.error)} may be too small{on_rest}. Remove the "
+            f"copy, so the error of {case.text(case.error)} may be too small{on_rest}. Remove the "
             "copies, unless they are different things that only look alike."
         )
 
@@ -159,15 +154,15 @@ def _contradictions(case: Case, groups: np.ndarray) -> Iterator[str]:
     if not several.any():
         return
     targets = case.codes if case.classify else case.y
-    best = answers(groups, targets)[groups]
+    best = group_answers(groups, targets)[groups]
     least = np.mean(best != targets) if case.classify else np.sqrt(np.mean((best - targets) ** 2))
-    if case.classify or least > REPEATED * case.error:  # measurements may be repeated
+    if case.classify or least > 0.5 * case.error:  # measurements may be repeated
         one = int(several.argmax())
         other = int(((groups == groups[one]) & (case.codes != case.codes[one])).argmax())
         yield (
             f"{several.sum()} rows are equal to others in all columns that are used, but differ "
             f"in {case.target}, for example {case.lines([one, other])}; no machine can have an "
-            f"error below {case.said(float(least))} on these data. Check such rows, or add a "
+            f"error below {case.text(float(least))} on these data. Check such rows, or add a "
             "column that tells them apart."
         )
 
@@ -180,7 +175,7 @@ def _coarse(case: Case) -> bool:
     ways = 0.0
     for name, values in columns(case.sheet):
         ways += math.inf if kinds.get(name) in RICH else math.log(len(np.unique(values)))
-        if ways > math.log(COINCIDENCE * case.n):
+        if ways > math.log(100 * case.n):  # combinations of entries for each row
             return False
     return True
 
@@ -210,17 +205,17 @@ def chance(case: Case) -> Iterator[str]:
     gain, plain = case.baseline - case.error, f"always answering {always}"
     if gain <= 0:
         yield (
-            f"The error, {case.said(case.error)}, is not smaller than that of {plain}, "
-            f"{case.said(case.baseline)}: nothing was learned about {case.target}. The columns "
+            f"The error, {case.text(case.error)}, is not smaller than that of {plain}, "
+            f"{case.text(case.baseline)}: nothing was learned about {case.target}. The columns "
             "may say nothing about it, or it takes more rows to see it."
         )
     elif gain < 2 * se:
         yield (
-            f"The error, {case.said(case.error)}, is smaller than that of {plain}, "
-            f"{case.said(case.baseline)}, by less than two standard errors (2 × "
-            f"{case.said(se)}): that could be chance. More rows would tell."
+            f"The error, {case.text(case.error)}, is smaller than that of {plain}, "
+            f"{case.text(case.baseline)}, by less than two standard errors (2 × "
+            f"{case.text(se)}): that could be chance. More rows would tell."
         )
-    if case.n < FEW_ROWS:
+    if case.n < 50:
         yield (
             f"There are only {case.n} rows, so all numbers here are rough. Collect more before "
             "you rely on them."
@@ -253,22 +248,22 @@ def balance(case: Case) -> Iterator[str]:
     if not case.classify:
         return
     share, top = case.counts.max() / case.n, case.counts.argmax()
-    if share >= DOMINANT:
+    if share >= 0.8:
         others = case.error_of(case.codes != top)
         wrong = np.bincount(case.codes, case.losses) / case.counts
         yield (
             f"{_percent(share)} of the rows are {_quoted(case.classes[top])}, so the error of "
-            f"{case.said(case.error)} says little about the others: of those, {_percent(others)} "
+            f"{case.text(case.error)} says little about the others: of those, {_percent(others)} "
             f"are wrong. With all classes counting alike the error is {_percent(wrong.mean())}; "
             "judge by that, and collect more rows of the small classes."
         )
-    small = case.counts < RARE
+    small = case.counts < MIN_IN_CLASS
     if small.any():
         rows = case.counts[small].sum()
         yield (
-            f"{_have(case.classes[small])} fewer than {RARE} rows, too few to be learned at all; "
-            f"{'this row counts' if rows == 1 else f'these {rows} rows count'} as wrong. Collect "
-            "more of them, or join such classes with others."
+            f"{_have(case.classes[small])} fewer than {MIN_IN_CLASS} rows, too few to be learned "
+            f"at all; {'this row counts' if rows == 1 else f'these {rows} rows count'} as wrong. "
+            "Collect more of them, or join such classes with others."
         )
     small = (case.counts < FEW_OF_CLASS) & ~small
     if small.any() and case.n >= FEW_OF_CLASS * len(case.classes):
@@ -291,7 +286,7 @@ def gaps(case: Case) -> Iterator[str]:
         else:
             share = np.corrcoef(gap, case.y)[0, 1] ** 2
         freedom = len(case.classes) - 1 if case.classify else 1
-        if share >= TELLING and chi2.sf(case.n * share, freedom) < CHANCE / len(names):
+        if share >= 0.25 and chi2.sf(case.n * share, freedom) < FALSE_ALARM / len(names):
             telling.append((-math.sqrt(share), str(names[j])))
     if telling:
         found = _names([name for _, name in sorted(telling)])
@@ -300,7 +295,7 @@ def gaps(case: Case) -> Iterator[str]:
             f"If they come about only after {case.target} is known, new rows will not have them: "
             "leave such columns out with --types NAME=ignore."
         )
-    empty = np.flatnonzero(shares > MISSING)
+    empty = np.flatnonzero(shares > 0.5)
     if len(empty):
         found = _names(names[empty[np.argsort(-shares[empty], kind="stable")]])
         yield (
@@ -312,12 +307,12 @@ def gaps(case: Case) -> Iterator[str]:
 
 def tails(case: Case) -> Iterator[str]:
     """Look for a few rows that make most of a squared error."""
-    if case.classify or case.n < 2 * FEW_OF_CLASS or case.error <= SLIGHT * case.baseline:
+    if case.classify or case.n < 2 * FEW_OF_CLASS or case.error <= 0.01 * case.baseline:
         return
     order = np.argsort(-case.losses, kind="stable")
     made = np.cumsum(case.losses[order]) / case.losses.sum()
     count = int(np.searchsorted(made, 0.5)) + 1
-    if count <= max(1, TAIL * case.n):
+    if count <= max(1, 0.02 * case.n):
         worst = f"{'the worst: ' if count > 5 else ''}{case.lines(order[: min(count, 5)])}"
         rest = case.error_of(order[count:])
         yield (
@@ -341,8 +336,8 @@ def unevenness(case: Case) -> Iterator[str]:
         p = chi2_contingency(np.array([wrong, right])).pvalue
     else:
         p = kruskal(*(case.losses[part] for part in parts)).pvalue
-    if p < CHANCE:
-        low, high = case.said(min(errors)), case.said(max(errors))
+    if p < FALSE_ALARM:
+        low, high = case.text(min(errors)), case.text(max(errors))
         yield (
             f"The error is between {low} and {high} on the {len(parts)} parts of the rows that "
             "were held out in turn, which is more than chance explains. Either rows belong "
@@ -354,7 +349,7 @@ def unevenness(case: Case) -> Iterator[str]:
 def width(case: Case) -> Iterator[str]:
     """Look for many more columns than rows."""
     columns = case.X.shape[1]
-    if columns >= WIDE * case.n:
+    if columns >= 3 * case.n:
         yield (
             f"There are {columns} columns for {case.n} rows: some of them go along with "
             f"{case.target} by chance. The error takes that into account, but do not read much "
@@ -362,7 +357,7 @@ def width(case: Case) -> Iterator[str]:
         )
 
 
-LOOKS = (given_away, copies, chance, labels, balance, gaps, tails, unevenness, width)
+LOOKS = (leaks, copies, chance, labels, balance, gaps, tails, unevenness, width)
 
 
 def number(x: float, digits: int = 3) -> str:

@@ -16,8 +16,8 @@ from mercer.cli import app
 from mercer.cli.fit import _told_answer, _told_columns
 from mercer.cli.predict import Screen
 from mercer.sources import read_frame
-from mercer.studies import kept
-from mercer.studies.outcome import Rest
+from mercer.studies import open_model
+from mercer.studies.results import UnsampledRows
 from tests.unit.report.examples import example
 
 RUN = CliRunner()
@@ -93,7 +93,7 @@ def test_the_answer_is_the_sentence_at_the_top_of_the_report(place):
 
 def test_no_error_on_the_other_rows_has_no_spread(capsys):
     study = example("two classes")
-    none = Rest(np.arange(5), study.y[:5], study.y[:5], None, 0.0, 0.0)
+    none = UnsampledRows(np.arange(5), study.y[:5], study.y[:5], None, 0.0, 0.0)
     _told_answer(replace(study, rest=none))
     assert "the error is 0%." in " ".join(capsys.readouterr().out.split())
 
@@ -220,11 +220,11 @@ def test_predictions_in_pieces_are_those_of_the_machine_at_once(
     place, model, tmp_path, monkeypatch
 ):
     (tmp_path / "new.csv").write_text(insects(35, target=False), encoding="utf-8")
-    monkeypatch.setattr("mercer.studies.keeping.SIZE", 8)
+    monkeypatch.setattr("mercer.studies.saved.CHUNK_ROWS", 8)
     answer = run("predict", model, tmp_path / "new.csv", "--proba")
     assert answer.stderr == ""  # there is no target to compare with
     found = rows_of(answer.stdout)
-    known = kept(model)
+    known = open_model(model)
     (sheet,) = known.sheets(tmp_path / "new.csv", size=100)
     assert [row["prediction"] for row in found] == known.machine.predict(sheet.X).tolist()
     chances = [[float(row[f"probability of {k}"]) for k in ("ant", "bee")] for row in found]
@@ -240,7 +240,7 @@ def test_a_terminal_shows_labels_and_does_not_obey_them():
 
 
 def test_predictions_are_written_whole_or_not_at_all(place, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.studies.keeping.SIZE", 8)
+    monkeypatch.setattr("mercer.studies.saved.CHUNK_ROWS", 8)
     out = tmp_path / "p.csv"
     answer = run("predict", model, place / "insects.csv", "--out", out)
     assert answer.stdout == "" and f"40 predictions written to {out}" in answer.stderr

@@ -28,7 +28,15 @@ from mercer.kernels import (
 from mercer.machines import Calibrated, Standardize
 from mercer.report.anatomy import core, cosines, prepared
 from mercer.sources import BadRow, Column, Sheet
-from mercer.studies import Attempt, Curve, Exhibit, HeldOut, Neighbor, Study, Surface
+from mercer.studies import (
+    Attempt,
+    Example,
+    HeldOutPredictions,
+    LearningCurve,
+    Neighbor,
+    Study,
+    Surface,
+)
 
 SCRIPT = "<script>alert(1)</script>"
 CHINESE = "名前 🙂 שלום"
@@ -112,7 +120,7 @@ def studied(
         ),
         surface=surface_of(machine, X, y, splits[:2], kernels, parameter, values),
         curve=curve_of(machine, X, y, splits[0]),
-        held_out=HeldOut(prediction, proba, fold),
+        held_out=HeldOutPredictions(prediction, proba, fold),
         typical=typical,
         confused=confused,
         warnings=warnings,
@@ -169,7 +177,7 @@ def surface_of(
     return Surface(tuple(map(repr, kernels)), parameter, tuple(values), errors)
 
 
-def curve_of(machine: Any, X: Any, y: np.ndarray, split: Any) -> Curve | None:
+def curve_of(machine: Any, X: Any, y: np.ndarray, split: Any) -> LearningCurve | None:
     train, test = split
     sizes, errors = [], []
     if len(y) < 30 or (len(np.unique(y)) > 20 and y.dtype.kind != "f"):
@@ -181,12 +189,12 @@ def curve_of(machine: Any, X: Any, y: np.ndarray, split: Any) -> Curve | None:
         errors.append(judged(y[test], answers, np.zeros(len(test)))[0])
     spreads = 0.1 * np.array(errors) + 0.005
     verdict = "The error still falls: twice as many rows would probably help a little."
-    return Curve(np.array(sizes), np.array(errors), spreads, verdict)
+    return LearningCurve(np.array(sizes), np.array(errors), spreads, verdict)
 
 
 def exhibits(
     model: Any, X: Any, y: np.ndarray, prediction: np.ndarray, proba: Any, classes: Any
-) -> tuple[tuple[Exhibit, ...], tuple[Exhibit, ...]]:
+) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
     """Return the most typical of each class, and the most wrong."""
     if len(y) > 1500:
         return (), ()
@@ -207,8 +215,8 @@ def exhibits(
         wrong = [int(k) for k in np.argsort(own, kind="stable") if prediction[k] != y[k]][:6]
     said = [f"{y[place]}, predicted {prediction[place]}" for place in wrong]
     return (
-        tuple(Exhibit(place, reason, near(place)) for place, reason in typical),
-        tuple(Exhibit(place, r, near(place)) for place, r in zip(wrong, said, strict=True)),
+        tuple(Example(place, reason, near(place)) for place, reason in typical),
+        tuple(Example(place, r, near(place)) for place, r in zip(wrong, said, strict=True)),
     )
 
 

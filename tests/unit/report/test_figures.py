@@ -11,7 +11,7 @@ import pytest
 
 from mercer.report import metrics, predictions
 from mercer.report.figures import as_csv, as_json
-from mercer.studies.outcome import Rest
+from mercer.studies.results import UnsampledRows
 from tests.unit.report.examples import example
 
 REQUIRED = {
@@ -109,7 +109,7 @@ def test_unicode_is_written_as_it_is_and_half_characters_do_not_matter():
 
 def test_rows_that_were_not_learned_from_are_there_too():
     study = example("regression")
-    rest = Rest(
+    rest = UnsampledRows(
         rows=np.array([1000, 500]), y=np.array([1.0, 2.0]), prediction=np.array([1.5, 2.5]),
         probabilities=None, error=0.5, error_se=0.1,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 import mercer
 from mercer.report import html
 from mercer.report.exhibits import Viewer
-from mercer.studies.outcome import Rest
+from mercer.studies.results import UnsampledRows
 from tests.unit.report.examples import CHINESE, MAKERS, SCRIPT, example
 from tests.unit.report.reading import Page, page_of
 
@@ -266,7 +266,7 @@ def test_a_study_with_little_to_show_has_a_report():
     bare = replace(
         study, curve=None, typical=(), confused=(), warnings=(), notes=(), parameters={},
         error_se=float("nan"), held_out=replace(study.held_out, probabilities=None),
-        rest=Rest(np.arange(2), study.y[:2], study.y[:2], None, 0.25, 0.05),
+        rest=UnsampledRows(np.arange(2), study.y[:2], study.y[:2], None, 0.25, 0.05),
     )  # fmt: skip
     page = Page(html(bare))
     assert "Examples to look at" not in page.text

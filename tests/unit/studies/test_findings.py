@@ -15,7 +15,7 @@ from mercer.domains import Graph
 from mercer.sources import Column, Sheet
 from mercer.studies.findings import _hashes, findings, number
 from mercer.studies.folds import deal, rare
-from mercer.studies.giveaways import giveaways
+from mercer.studies.leaks import find_leaks
 
 
 def sheet_of(X, y, kinds=None, **more):
@@ -202,9 +202,9 @@ def test_shares_are_those_of_held_out_rows():
     column = np.where(y == "a", "p", "q").astype(object)
     column[:6] = column[1:7].copy()  # three of each class are wrong
     sheet = sheet_of({"c": column}, y)
-    assert giveaways(sheet, folds_of(y)) == [("c", 0.994)]
+    assert find_leaks(sheet, folds_of(y)) == [("c", 0.994)]
     column[:16] = np.where(y[:16] == "a", "q", "p")
-    assert giveaways(sheet_of({"c": column}, y), folds_of(y)) == []
+    assert find_leaks(sheet_of({"c": column}, y), folds_of(y)) == []
 
 
 def test_huge_numbers_are_no_trouble():

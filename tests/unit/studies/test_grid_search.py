@@ -8,10 +8,9 @@ from mercer import KernelRidge, KernelRidgeClassifier
 from mercer.errors import SelectionError
 from mercer.kernels import Categorical, Gaussian, Linear, Spectrum
 from mercer.selection import GridSearchCV
-from mercer.studies.choice import Task, _at_end, _next, choose
-from mercer.studies.families import CLASSIFIERS, REGRESSORS
+from mercer.studies.candidates import CLASSIFIERS, REGRESSORS, CandidateKernel
 from mercer.studies.folds import splits
-from mercer.studies.proposals import Proposal
+from mercer.studies.grid_search import InnerFolds, _at_end, _next, choose
 
 RIDGE = next(family for family in REGRESSORS if family.name == "ridge")
 SVR = next(family for family in REGRESSORS if family.name == "svm")
@@ -22,12 +21,12 @@ def wave(count=60, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-3, 3, (count, 1))
     y = np.sin(4 * X[:, 0]) + 0.1 * rng.normal(size=count)
-    return Task(X, y, splits(y, 4, rng))
+    return InnerFolds(X, y, splits(y, 4, rng))
 
 
 def test_the_choice_is_that_of_a_grid_search_over_all_that_was_tried():
     task = wave()
-    found = choose(RIDGE, [Proposal(Gaussian("median"), (0.5, 1.0, 2.0))], task)
+    found = choose(RIDGE, [CandidateKernel(Gaussian("median"), (0.5, 1.0, 2.0))], task)
     kernels = [Gaussian(float(text.split("=")[1][:-1])) for text in found.surface.rows]
     search = GridSearchCV(
         KernelRidge(intercept=True),
@@ -42,7 +41,7 @@ def test_the_choice_is_that_of_a_grid_search_over_all_that_was_tried():
 
 def test_a_grid_goes_on_where_its_best_value_is_at_an_end():
     # The wave is much narrower than the median distance of the items.
-    found = choose(RIDGE, [Proposal(Gaussian("median"), (0.5, 1.0, 2.0))], wave())
+    found = choose(RIDGE, [CandidateKernel(Gaussian("median"), (0.5, 1.0, 2.0))], wave())
     widths = sorted(float(text.split("=")[1][:-1]) for text in found.surface.rows)
     assert len(widths) > 3
     assert found.kernel.bandwidth < 0.5 * Gaussian("median").resolve(wave().X).bandwidth
@@ -50,7 +49,7 @@ def test_a_grid_goes_on_where_its_best_value_is_at_an_end():
 
 def test_heuristics_are_resolved_on_the_rows_of_the_task():
     task = wave()
-    found = choose(RIDGE, [Proposal(Gaussian("median"), (1.0,))], task)
+    found = choose(RIDGE, [CandidateKernel(Gaussian("median"), (1.0,))], task)
     assert found.kernel.bandwidth == pytest.approx(
         Gaussian("median").resolve(task.X).bandwidth, rel=1e-3
     )
@@ -59,16 +58,18 @@ def test_heuristics_are_resolved_on_the_rows_of_the_task():
 def test_the_simplest_kernel_is_taken_where_errors_are_equal():
     y = np.array(["a", "b"] * 20, dtype=object)
     X = np.where(y == "a", 1.0, -1.0)[:, None]
-    task = Task(X, y, splits(y, 4, np.random.default_rng(0)))
-    found = choose(VOTES, [Proposal(Linear()), Proposal(Gaussian("median"), (1.0, 2.0))], task)
+    task = InnerFolds(X, y, splits(y, 4, np.random.default_rng(0)))
+    found = choose(
+        VOTES, [CandidateKernel(Linear()), CandidateKernel(Gaussian("median"), (1.0, 2.0))], task
+    )
     assert found.kernel == Linear() and found.error == 0
 
 
 def test_margins_are_in_units_of_the_target():
     task = wave()
-    thousand = Task(task.X, 1000 * task.y, task.splits)
-    proposals = [Proposal(Gaussian("median"), (0.25,))]
-    small, large = choose(SVR, proposals, task), choose(SVR, proposals, thousand)
+    thousand = InnerFolds(task.X, 1000 * task.y, task.splits)
+    candidates = [CandidateKernel(Gaussian("median"), (0.25,))]
+    small, large = choose(SVR, candidates, task), choose(SVR, candidates, thousand)
     assert large.value == pytest.approx(1000 * small.value, rel=1e-3)
     assert large.surface.values == pytest.approx(1000 * np.array(small.surface.values), rel=1e-3)
     assert large.error == pytest.approx(1000 * small.error, rel=1e-2)
@@ -78,7 +79,7 @@ def test_margins_are_in_units_of_the_target():
 def test_what_cannot_be_fitted_says_why():
     task = wave()
     with pytest.raises(SelectionError, match="string"):
-        choose(RIDGE, [Proposal(Spectrum(2))], task)
+        choose(RIDGE, [CandidateKernel(Spectrum(2))], task)
 
 
 def test_ends_and_plains():
@@ -96,14 +97,18 @@ def test_a_border_that_stays_is_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 1))
     y = X[:, 0] * 1.0  # without noise the smallest penalty is always the best
-    found = choose(RIDGE, [Proposal(Linear())], Task(X, y, splits(y, 4, rng)))
+    found = choose(RIDGE, [CandidateKernel(Linear())], InnerFolds(X, y, splits(y, 4, rng)))
     assert any("penalty" in text and "smallest" in text for text in found.borders)
 
 
 def test_classes_are_predicted_by_the_chosen_machine():
     task = wave()
     y = np.where(task.y > 0, "up", "down").astype(object)
-    found = choose(VOTES, [Proposal(Gaussian("median"), (0.5, 1.0))], Task(task.X, y, task.splits))
+    found = choose(
+        VOTES,
+        [CandidateKernel(Gaussian("median"), (0.5, 1.0))],
+        InnerFolds(task.X, y, task.splits),
+    )
     machine = found.machine()
     assert isinstance(machine, KernelRidgeClassifier)
     assert machine.penalty == found.value and machine.kernel == found.kernel
@@ -114,6 +119,6 @@ def test_what_went_wrong_with_all_candidates_is_said():
     X = pd.DataFrame({"kind": rng.choice(["a", "b"], 30).astype(object)})
     X.loc[4, "kind"] = None
     y = np.array(["u", "v"] * 15, dtype=object)
-    task = Task(X, y, splits(y, 3, rng))
+    task = InnerFolds(X, y, splits(y, 3, rng))
     with pytest.raises(SelectionError, match="nothing in column 'kind'"):
-        choose(VOTES, [Proposal(Categorical().on("kind"))], task)
+        choose(VOTES, [CandidateKernel(Categorical().on("kind"))], task)

@@ -1,4 +1,4 @@
-"""Designs: what a study will do, before it does it."""
+"""The design of a study: what it will do, before it does it."""
 
 from __future__ import annotations
 
@@ -18,29 +18,33 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named, parse
 from mercer.progress import progress
 from mercer.sources import Sheet, read, read_frame
-from mercer.studies.contest import Arena, Procedure, Round, contest
-from mercer.studies.exhibits import exhibits
-from mercer.studies.families import Family, families
+from mercer.studies.candidates import ModelFamily, families, on_columns
+from mercer.studies.examples import find_examples
 from mercer.studies.findings import findings
-from mercer.studies.folds import RARE, rare, splits
-from mercer.studies.judgment import baseline, pooled
-from mercer.studies.learning import SHARES, learning_curve
-from mercer.studies.outcome import Attempt, HeldOut, Study
-from mercer.studies.proposals import placed
-from mercer.studies.rest import predict_rest
+from mercer.studies.folds import MIN_IN_CLASS, baseline_error, pooled_error, rare, splits
+from mercer.studies.nested_cv import (
+    CURVE_SHARES,
+    InnerSelection,
+    OuterFold,
+    learning_curve,
+    try_families,
+    work_clock,
+)
+from mercer.studies.results import Attempt, HeldOutPredictions, Study
+from mercer.studies.saved import predict_unsampled
 
-__all__ = ["Design", "design", "study"]
+__all__ = ["StudyDesign", "design", "study"]
 
 TASKS = ("classify", "regress")
-INNER = 5
-FEW = 200  # rows up to which there are ten outer folds, otherwise five
-LEAST = 6  # rows below which nothing can be said
+INNER_FOLDS = 5
+MAX_ROWS_FOR_TEN_FOLDS = 200  # with more rows, five outer folds judge
+MIN_ROWS = 6  # of fewer nothing can be said
 # Rows that a minute allows: all of them are learned from, some of them choose parameters. Work
 # grows with the cube of the rows, so that eight times the time allows twice as many.
-LEARNED, CHOSEN_BY = 5000, 1000
-SLOW = 4  # times fewer where a single similarity takes long
-FEWEST_LEARNED, MOST_LEARNED = 1000, 40_000
-WIDEST = 1e100  # half of what targets may span
+LEARNED_PER_MINUTE, CHOOSING_PER_MINUTE = 5000, 1000
+MIN_LEARNED, MAX_LEARNED = 1000, 40_000
+SLOW_KERNEL = 4  # times fewer rows where a single similarity takes long
+MAX_HALF_RANGE = 1e100  # of targets: the squares of larger ones overflow
 
 
 def study(
@@ -118,7 +122,7 @@ def design(
     types: dict[str, str] | None = None,
     skip_bad: bool = False,
     seed: int = 0,
-) -> Design:
+) -> StudyDesign:
     """Return what `study` would do, with the same arguments; everything is read and checked."""
     if task is not None and task not in TASKS:
         raise ValidityError(f"task cannot be {task!r}{suggestion(task, TASKS)}")
@@ -126,29 +130,29 @@ def design(
         raise ValidityError(f"budget must be a positive number of seconds, found {budget!r}")
     if isinstance(kernel, str):
         kernel = parse(kernel) if "(" in kernel else named(kernel)
-    limit = _rows(LEARNED, budget, kernel)
+    limit = _rows(LEARNED_PER_MINUTE, budget, kernel)
     sheet = _sheet(data, target, types, skip_bad=skip_bad, limit=limit, seed=seed, task=task)
     found = "regress" if sheet.y.dtype.kind == "f" else "classify"  # type: ignore[union-attr]
     largest, classes = _require_learnable(sheet)
     chosen, left = families(found, machine, classes)
     if kernel is not None:
-        placed(kernel, _safe_indexing(sheet.X, [0]), sheet.columns)
-    procedure = Procedure(
+        on_columns(kernel, _safe_indexing(sheet.X, [0]), sheet.columns)
+    procedure = InnerSelection(
         columns=sheet.columns,
         standardize=kernel is None and not sparse.issparse(sheet.X),
         kernel=kernel,
-        inner=INNER,
-        most=_rows(CHOSEN_BY, budget, kernel),
+        inner=INNER_FOLDS,
+        most=_rows(CHOOSING_PER_MINUTE, budget, kernel),
         seed=seed,
     )
-    outer = min(10 if len(sheet) <= FEW else 5, largest)
-    return Design(found, sheet, procedure, chosen, left, outer, budget)
+    outer = min(10 if len(sheet) <= MAX_ROWS_FOR_TEN_FOLDS else 5, largest)
+    return StudyDesign(found, sheet, procedure, chosen, left, outer, budget)
 
 
 def _rows(count: int, budget: float, kernel: Kernel | None) -> int:
-    slow = SLOW if kernel is not None and kernel.slow else 1
+    slow = SLOW_KERNEL if kernel is not None and kernel.slow else 1
     scaled = count * (budget / 60.0) ** (1 / 3) / slow
-    return int(np.clip(scaled, FEWEST_LEARNED / slow, MOST_LEARNED))
+    return int(np.clip(scaled, MIN_LEARNED / slow, MAX_LEARNED))
 
 
 def _sheet(data: Any, target: str | None, types: Any, **how: Any) -> Sheet:
@@ -183,39 +187,42 @@ def _require_learnable(sheet: Sheet) -> tuple[int, int]:
     Refuses what nothing can be said about.
     """
     y: Any = sheet.y
-    if len(y) < LEAST:
+    name = repr(sheet.target.name) if sheet.target else "the target"
+    if len(y) < MIN_ROWS:
         rows = "1 row" if len(y) == 1 else f"{len(y)} rows"
-        raise DomainError(f"there are only {rows}; at least {LEAST} are needed to learn and judge")
+        raise DomainError(
+            f"there are only {rows}; at least {MIN_ROWS} are needed to learn and judge"
+        )
     if y.dtype.kind == "f":
         width = float(y.max() / 2 - y.min() / 2)
-        if not (width == 0 or 1 / WIDEST <= width <= WIDEST):
+        if not (width == 0 or 1 / MAX_HALF_RANGE <= width <= MAX_HALF_RANGE):
             raise DomainError(
-                f"the numbers of {sheet.target.name!r} differ by {width:.0e}, whose squares no "  # type: ignore[union-attr]
+                f"the numbers of {name} differ by {width:.0e}, whose squares no "
                 "computer can hold; write them in another unit"
             )
         return len(y), 0
     counts = np.unique(y[~rare(y)], return_counts=True)[1]
     if len(counts) < 2:
         raise DomainError(
-            f"fewer than two classes of {sheet.target.name!r} have {RARE} rows or more, so there "  # type: ignore[union-attr]
-            "is nothing to learn; if its values are numbers to be predicted, say so "
+            f"fewer than two classes of {name} have {MIN_IN_CLASS} rows or more, so there is "
+            "nothing to learn; if its values are numbers to be predicted, say so "
             '(--kind regress, task="regress")'
         )
     return int(counts.max()), len(counts)
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class StudyDesign:
     """What a study will do. Made by `design`; `run` does it.
 
     Attributes
     ----------
     task : {"classify", "regress"}
     sheet : Sheet
-    procedure : Procedure
-    families : list of Family
+    procedure : InnerSelection
+    families : list of ModelFamily
         The kinds of machines to try.
-    left_out : list of (Family, str)
+    left_out : list of (ModelFamily, str)
         Those that are not tried, and why.
     outer : int
         Folds that judge.
@@ -225,9 +232,9 @@ class Design:
 
     task: str
     sheet: Sheet
-    procedure: Procedure
-    families: list[Family]
-    left_out: list[tuple[Family, str]]
+    procedure: InnerSelection
+    families: list[ModelFamily]
+    left_out: list[tuple[ModelFamily, str]]
     outer: int
     budget: float
 
@@ -238,7 +245,7 @@ class Design:
             f"{self.outer} outer folds judge, {self.procedure.inner} inner folds choose among "
             f"{names} and these kernels:"
         ]
-        lines += [f"  {proposal.kernel}" for proposal in self._everything().proposals]
+        lines += [f"  {candidate.kernel}" for candidate in self._everything().candidates]
         return "\n".join([*lines, *self.notes()])
 
     def notes(self) -> tuple[str, ...]:
@@ -260,11 +267,11 @@ class Design:
         found += [f"{family.cls.__name__} is left out: {why}." for family, why in self.left_out]
         return tuple(found)
 
-    def _everything(self) -> Arena:
-        """Return the arena of all rows that can be learned from."""
+    def _everything(self) -> OuterFold:
+        """Return the fold of all rows that can be learned from."""
         y: Any = self.sheet.y
         rows = np.flatnonzero(~rare(y))
-        return self.procedure.arena(self.sheet.X, y, rows, np.zeros(0, dtype=np.int64))
+        return self.procedure.split(self.sheet.X, y, rows, np.zeros(0, dtype=np.int64))
 
     def run(self, show: bool | None = None) -> Study:
         """Carry the study out."""
@@ -272,27 +279,30 @@ class Design:
         y: Any = self.sheet.y
         seed = self.procedure.seed
         outer = splits(y, self.outer, np.random.default_rng(seed))
-        arenas = [self.procedure.arena(self.sheet.X, y, *split) for split in outer]
+        folds = [self.procedure.split(self.sheet.X, y, *split) for split in outer]
         everything = self._everything()
-        steps = (len(self.families) + 1) * (self.outer + 1) + len(SHARES) * self.outer
+        steps = (len(self.families) + 1) * (self.outer + 1) + len(CURVE_SHARES) * self.outer
         with progress("trying machines", steps, show) as step:
-            deadline = begin + self.budget
-            rounds = contest([*arenas, everything], self.families, deadline, step)
+            with work_clock() as clock:
+                deadline = clock() + self.budget
+                notes = try_families([*folds, everything], self.families, deadline, step, clock)
             tried = time.monotonic()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                held_out = _held_out(y, arenas, seed, step)
+                held_out = _held_out(y, folds, seed, step)
                 machine = everything.fitted(seed)
             step(1, "the machine for later use")
             fitted = time.monotonic()
-            curve = learning_curve(arenas, seed, step)
-        error, error_se = _judged(y, arenas, held_out)
+            curve = learning_curve(folds, seed, step)
+        error, error_se = pooled_error(
+            [fold.truth for fold in folds], [held_out.prediction[fold.test] for fold in folds]
+        )
         model = everything.model(machine)
-        typical, confused = exhibits(model, self.sheet.X, y, held_out, seed)
-        rest = predict_rest(model, self.sheet, show)
+        typical, confused = find_examples(model, self.sheet.X, y, held_out, seed)
+        rest = predict_unsampled(model, self.sheet, show)
         winner = everything.winner
-        judged = (held_out.fold, held_out.prediction, error, error_se, baseline(y, outer))
-        told = findings(self.sheet, self.task, *judged, winner.borders)
+        judged = (held_out.fold, held_out.prediction, error, error_se, baseline_error(y, outer))
+        careful = findings(self.sheet, self.task, *judged, winner.borders)
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
         return Study(
             task=self.task,
@@ -304,13 +314,13 @@ class Design:
             baseline_error=judged[-1],
             kernel=winner.formula,
             parameters=parameters,
-            attempts=tuple(self._attempts(arenas, everything, rounds)),
+            attempts=tuple(self._attempts(folds, everything, notes)),
             surface=winner.surface,
             curve=curve,
             held_out=held_out,
             typical=typical,
             confused=confused,
-            warnings=(*told, *dict.fromkeys(str(one.message) for one in caught)),
+            warnings=(*careful, *dict.fromkeys(str(one.message) for one in caught)),
             notes=self.notes(),
             folds=(self.outer, self.procedure.inner),
             seed=seed,
@@ -320,29 +330,31 @@ class Design:
         )
 
     def _attempts(
-        self, arenas: list[Arena], everything: Arena, rounds: list[Round]
+        self,
+        folds: list[OuterFold],
+        everything: OuterFold,
+        notes: list[tuple[ModelFamily, str]],
     ) -> list[Attempt]:
-        """Return what came of each kind of machine."""
+        """Return what came of each family."""
         found = []
-        for one in rounds:
-            name = one.family.name
-            attempt = Attempt(one.family.cls.__name__, note=one.note)
-            if not one.note:
-                truths = [arena.truth for arena in arenas]
-                error, error_se = pooled(truths, [arena.predictions[name] for arena in arenas])
+        for family, note in [*notes, *self.left_out]:
+            attempt, name = Attempt(family.cls.__name__, note=note), family.name
+            if not note:
                 choice = everything.choices[name]
+                error, error_se = pooled_error(
+                    [fold.truth for fold in folds], [fold.predictions[name] for fold in folds]
+                )
                 attempt = replace(
                     attempt,
                     candidates=choice.candidates,
                     error=error,
                     error_se=error_se,
                     inner=choice.error,
-                    wins=sum(arena.winner.family.name == name for arena in arenas),
+                    wins=sum(fold.winner.family.name == name for fold in folds),
                     chosen=everything.winner.family.name == name,
                 )
             found.append(attempt)
-        left = [Attempt(family.cls.__name__, note=why) for family, why in self.left_out]
-        return [*found, *left]
+        return found
 
 
 def _timings(begin: float, tried: float, fitted: float, end: float) -> dict[str, float]:
@@ -358,23 +370,17 @@ def _has_numbers(X: Any) -> bool:
     return not is_frame(X) or any(dtype.kind == "f" for dtype in X.dtypes)
 
 
-def _held_out(y: np.ndarray, arenas: list[Arena], seed: int, step: Any) -> HeldOut:
+def _held_out(y: np.ndarray, folds: list[OuterFold], seed: int, step: Any) -> HeldOutPredictions:
     """Return what the winner of each fold says about its rows."""
-    prediction = np.empty_like(y)
-    fold = np.empty(len(y), dtype=np.int64)
+    prediction, numbers = np.empty_like(y), np.empty(len(y), dtype=np.int64)
     classes = None if y.dtype.kind == "f" else np.unique(y[~rare(y)])
     probabilities = None if classes is None else np.zeros((len(y), len(classes)))
-    for number, arena in enumerate(arenas):
-        prediction[arena.test] = arena.predictions[arena.winner.family.name]
-        fold[arena.test] = number
+    for number, fold in enumerate(folds):
+        prediction[fold.test] = fold.predictions[fold.winner.family.name]
+        numbers[fold.test] = number
         if probabilities is not None:
-            machine = arena.fitted(seed)
+            machine = fold.fitted(seed)
             places = np.searchsorted(classes, machine.classes_)  # type: ignore[arg-type]
-            probabilities[np.ix_(arena.test, places)] = machine.predict_proba(arena.new)
+            probabilities[np.ix_(fold.test, places)] = machine.predict_proba(fold.new)
         step(1, "held-out predictions")
-    return HeldOut(prediction, probabilities, fold)
-
-
-def _judged(y: np.ndarray, arenas: list[Arena], held_out: HeldOut) -> tuple[float, float]:
-    places = [arena.test for arena in arenas]
-    return pooled([y[test] for test in places], [held_out.prediction[test] for test in places])
+    return HeldOutPredictions(prediction, probabilities, numbers)

@@ -1,4 +1,4 @@
-"""Exhibits: rows worth looking at, and the rows that the chosen kernel finds most like them."""
+"""Examples: rows worth looking at, and the rows that the chosen kernel finds most like them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import to_numpy
 from mercer.studies.findings import number
 from mercer.studies.folds import portion, rare
-from mercer.studies.outcome import Exhibit, HeldOut, Neighbor
+from mercer.studies.results import Example, HeldOutPredictions, Neighbor
 
-__all__ = ["exhibits"]
+__all__ = ["find_examples"]
 
-COMPARED = 2000  # rows among which the typical ones are found; of more, a sample
-CLASSES, CONFUSED, NEAREST = 6, 8, 3
-QUANTILES = (("low", 0.1), ("middle", 0.5), ("high", 0.9))
-AROUND, FEWEST = 0.1, 5  # share, and number, of the rows whose targets are near a quantile
-JUDGED = 500  # wrong rows that are looked at where nobody knows how sure the machine was
+MAX_COMPARED = 2000  # rows among which the typical ones are found; of more, a sample
+MAX_JUDGED = 500  # wrong rows that are looked at where nobody knows how sure the machine was
+MAX_CLASSES, MAX_CONFUSED, NEIGHBORS = 6, 8, 3  # that are shown
 DIGITS = 12  # beyond which similarities are equal, so that rounding decides nothing
 
 Similarity = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Chosen = tuple[int, str]  # a place and the reason
 
 
-def exhibits(
-    machine: Any, X: Any, y: np.ndarray, held_out: HeldOut, seed: int
-) -> tuple[tuple[Exhibit, ...], tuple[Exhibit, ...]]:
+def find_examples(
+    machine: Any, X: Any, y: np.ndarray, held_out: HeldOutPredictions, seed: int
+) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
     """Return the rows that are most typical, and those about which the machine was most wrong.
 
     The most typical row of a class is most like its own class and least like the others, by the
@@ -44,7 +42,7 @@ def exhibits(
         As for ``machine.predict``.
     y : ndarray
         Strings for classes, float64 for numbers.
-    held_out : HeldOut
+    held_out : HeldOutPredictions
     seed : int
         Draws the rows that are compared if there are more than 2000. Neighbors are searched among
         all rows.
@@ -57,7 +55,9 @@ def exhibits(
     >>> y = np.array(["low"] * 3 + ["high"] * 3, dtype=object)
     >>> machine = KernelRidgeClassifier(Gaussian(1.0), penalty=0.1).fit(X, y)
     >>> prediction = np.array(["low"] * 4 + ["high"] * 2, dtype=object)
-    >>> typical, confused = exhibits(machine, X, y, HeldOut(prediction, None, np.arange(6)), 0)
+    >>> typical, confused = find_examples(
+    ...     machine, X, y, HeldOutPredictions(prediction, None, np.arange(6)), 0
+    ... )
     >>> [(one.place, one.reason) for one in typical]
     [(4, "most typical 'high'"), (1, "most typical 'low'")]
     >>> confused[0].reason, [neighbor.place for neighbor in confused[0].neighbors]
@@ -65,7 +65,7 @@ def exhibits(
     """
     similar = _similarity(machine, X)
     rng = np.random.default_rng(seed)
-    some = np.sort(rng.permutation(portion(y, COMPARED, rng))[:COMPARED])
+    some = np.sort(rng.permutation(portion(y, MAX_COMPARED, rng))[:MAX_COMPARED])
     S = similar(some, some)
     if y.dtype.kind == "f":
         typical = _typical_numbers(S, some, y, held_out.prediction)
@@ -74,12 +74,12 @@ def exhibits(
         typical = _typical_classes(S, some, y, held_out.prediction)
         wrong = np.flatnonzero(y != held_out.prediction)
         if held_out.probabilities is None:
-            wrong = np.sort(rng.permutation(wrong)[:JUDGED])
+            wrong = np.sort(rng.permutation(wrong)[:MAX_JUDGED])
             surety = _resemblance(similar(wrong, some), wrong, some, y, held_out.prediction)
         else:
             surety = _probability(machine, wrong, held_out)
         confused = _confused(wrong, surety, y, held_out)
-    return _shown(similar, typical, len(y)), _shown(similar, confused, len(y))
+    return _with_neighbors(similar, typical, len(y)), _with_neighbors(similar, confused, len(y))
 
 
 def _similarity(machine: Any, X: Any) -> Similarity:
@@ -111,7 +111,7 @@ def _typical_classes(
     S: np.ndarray, some: np.ndarray, y: np.ndarray, prediction: np.ndarray
 ) -> list[Chosen]:
     classes, counts = np.unique(y[~rare(y)], return_counts=True)
-    largest = classes[np.argsort(-counts, kind="stable")[:CLASSES]]
+    largest = classes[np.argsort(-counts, kind="stable")[:MAX_CLASSES]]
     found = []
     for label in largest:
         own = y[some] == label
@@ -126,9 +126,9 @@ def _typical_numbers(
     found: list[Chosen] = []
     off = np.abs(y - prediction)[some]
     free = np.ones(len(some), dtype=bool)
-    for word, level in QUANTILES:
+    for word, level in (("low", 0.1), ("middle", 0.5), ("high", 0.9)):
         distance = np.abs(y[some] - np.quantile(y, level))
-        count = max(FEWEST, round(AROUND * len(some)))
+        count = max(5, round(0.1 * len(some)))  # rows whose targets are near the quantile
         own = np.zeros(len(some), dtype=bool)
         own[np.argsort(distance, kind="stable")[:count]] = True
         right = own & (off <= np.median(off[own]))
@@ -147,7 +147,7 @@ def _most_typical(S: np.ndarray, own: np.ndarray, preferred: np.ndarray) -> int:
     return int(candidates[np.argmax(np.round(typicality[candidates], DIGITS))])
 
 
-def _probability(machine: Any, wrong: np.ndarray, held_out: HeldOut) -> np.ndarray:
+def _probability(machine: Any, wrong: np.ndarray, held_out: HeldOutPredictions) -> np.ndarray:
     """Return how probable the predicted class was."""
     assert held_out.probabilities is not None
     places = np.searchsorted(machine.classes_, held_out.prediction[wrong])
@@ -168,7 +168,7 @@ def _resemblance(
 
 
 def _confused(
-    wrong: np.ndarray, surety: np.ndarray, y: np.ndarray, held_out: HeldOut
+    wrong: np.ndarray, surety: np.ndarray, y: np.ndarray, held_out: HeldOutPredictions
 ) -> list[Chosen]:
     """Return the wrong rows of which the machine was surest, of different confusions if possible.
 
@@ -179,7 +179,7 @@ def _confused(
     for place, i in enumerate(wrong[order]):
         first.setdefault((y[i], held_out.prediction[i]), place)
     again = np.setdiff1d(np.arange(len(wrong)), list(first.values()))
-    chosen = np.sort([*first.values(), *again][:CONFUSED]).astype(np.int64)
+    chosen = np.sort([*first.values(), *again][:MAX_CONFUSED]).astype(np.int64)
     found = []
     for i, sure in zip(wrong[order[chosen]], surety[order[chosen]], strict=True):
         reason = f"{str(y[i])!r}, taken for {str(held_out.prediction[i])!r}"
@@ -191,19 +191,21 @@ def _confused(
 
 def _far_off(y: np.ndarray, prediction: np.ndarray) -> list[Chosen]:
     """Return the rows with the largest residuals, as long as these can be seen."""
-    worst = np.argsort(-np.abs(y - prediction), kind="stable")[:CONFUSED]
+    worst = np.argsort(-np.abs(y - prediction), kind="stable")[:MAX_CONFUSED]
     said = [(int(i), number(y[i], 4), number(prediction[i], 4)) for i in worst]
     return [(i, f"{own}, predicted {answer}") for i, own, answer in said if own != answer]
 
 
-def _shown(similar: Similarity, chosen: Sequence[Chosen], count: int) -> tuple[Exhibit, ...]:
+def _with_neighbors(
+    similar: Similarity, chosen: Sequence[Chosen], count: int
+) -> tuple[Example, ...]:
     """Add the nearest of all rows, looked at in portions."""
     places = np.array([place for place, _ in chosen], dtype=np.int64)
-    portions = np.array_split(np.arange(count), -(-count // COMPARED))
+    portions = np.array_split(np.arange(count), -(-count // MAX_COMPARED))
     S = np.concatenate([similar(places, part) for part in portions], axis=1)
     S[np.arange(len(places)), places] = -np.inf
-    nearest = np.argsort(-S, axis=1, kind="stable")[:, : min(NEAREST, count - 1)]
+    nearest = np.argsort(-S, axis=1, kind="stable")[:, : min(NEIGHBORS, count - 1)]
     return tuple(
-        Exhibit(place, reason, tuple(Neighbor(int(j), min(1.0, float(row[j]))) for j in near))
+        Example(place, reason, tuple(Neighbor(int(j), min(1.0, float(row[j]))) for j in near))
         for (place, reason), near, row in zip(chosen, nearest, S, strict=True)
     )

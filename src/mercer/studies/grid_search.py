@@ -1,7 +1,7 @@
-"""Choices: kernel and parameters of one kind of machine, by cross-validation of some rows.
+"""Grid search: kernel and parameter of one family of machines, by inner folds.
 
 A first grid is coarse. Where its best value is at an end, it is continued there, until the best
-one lies inside or the end of what makes sense is reached, which is then said.
+one lies inside or the end of what makes sense is reached, which the study then says.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ import numpy as np
 from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Kernel
 from mercer.selection import GridSearchCV
-from mercer.studies.families import Family
-from mercer.studies.outcome import Surface
-from mercer.studies.proposals import Proposal
+from mercer.studies.candidates import CandidateKernel, ModelFamily
+from mercer.studies.results import Surface
 
-__all__ = ["Choice", "Task", "choose"]
+__all__ = ["Choice", "InnerFolds", "choose"]
 
-FURTHER = 3  # times that a grid is continued on either side
-PLAIN = 0.005  # a grid is not continued for less than this share of the error
-NARROWEST, WIDEST = 1 / 16, 16.0  # of bandwidths, in units of the heuristic's
-LONGEST = 1000  # letters of a formula with all that a kernel has learned, such as weights of words
-SIMPLER = 1e-9  # errors that differ by less are equal, and the simpler choice is taken
+MAX_EXTENSIONS = 6  # of a grid, both of its sides together
+MIN_GAIN = 0.005  # share of the error; a grid is not continued for less
+MIN_SCALE, MAX_SCALE = 1 / 16, 16.0  # of bandwidths, in units of the heuristic's
+MAX_FORMULA = 1000  # letters; a kernel that has learned more is written without it
+TIE = 1e-9  # errors that differ by less are equal, and the simpler choice is taken
 
 
 @dataclass(frozen=True)
-class Task:
+class InnerFolds:
     """What is learned from: rows, targets, and the splits that judge a choice."""
 
     X: Any
@@ -50,11 +49,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Choice:
-    """The best of one kind of machine.
+    """The best of one family of machines.
 
     Attributes
     ----------
-    family : Family
+    family : ModelFamily
     kernel : Kernel
     formula : str
         The kernel as text; one that holds very much that it has learned is written without that.
@@ -67,7 +66,7 @@ class Choice:
         Parameters that ended at a border, in words.
     """
 
-    family: Family
+    family: ModelFamily
     kernel: Kernel
     formula: str
     value: float | None
@@ -85,8 +84,8 @@ class Choice:
         return self.family.machine(self.kernel, self.value)
 
 
-def choose(family: Family, proposals: Sequence[Proposal], task: Task) -> Choice:
-    """Return the best kernel and parameter for a kind of machine.
+def choose(family: ModelFamily, candidates: Sequence[CandidateKernel], task: InnerFolds) -> Choice:
+    """Return the best kernel and parameter for a family of machines.
 
     Raises
     ------
@@ -94,13 +93,13 @@ def choose(family: Family, proposals: Sequence[Proposal], task: Task) -> Choice:
         If nothing of it could be fitted.
     """
     family = family.for_targets(task.y)
-    suitable = [one for one in proposals if family.unbounded or not one.unbounded] or list(
-        proposals
+    suitable = [one for one in candidates if family.unbounded or not one.unbounded] or list(
+        candidates
     )
-    grids = [Grid(family, proposal, task) for proposal in suitable]
+    grids = [Grid(family, candidate, task) for candidate in suitable]
     for grid in grids:
         grid.explore()
-    best = min(grids, key=lambda grid: grid.lowest - SIMPLER * (grid is grids[0]))
+    best = min(grids, key=lambda grid: grid.lowest - TIE * (grid is grids[0]))
     if not np.isfinite(best.lowest):
         raise SelectionError(best.trouble or "no kernel and parameter could be tried")
     scale, value = best.best
@@ -131,9 +130,9 @@ def _surface(grids: list[Grid]) -> Surface:
 class Grid:
     """Scales of one kernel, times values of the family's parameter."""
 
-    def __init__(self, family: Family, proposal: Proposal, task: Task) -> None:
-        self.family, self.proposal, self.task = family, proposal, task
-        self.scales: list[float] = list(proposal.scales) or [1.0]
+    def __init__(self, family: ModelFamily, candidate: CandidateKernel, task: InnerFolds) -> None:
+        self.family, self.candidate, self.task = family, candidate, task
+        self.scales: list[float] = list(candidate.scales) or [1.0]
         self.values: list[Any] = list(family.values) or [None]
         self.errors: dict[tuple[float, Any], float] = {}
         self.kernels: dict[float, Kernel] = {}
@@ -147,7 +146,7 @@ class Grid:
         def rank(cell: tuple[float, Any]) -> tuple[float, ...]:
             scale, value = cell
             error = self.errors[cell]
-            rounded = round(error / SIMPLER) if np.isfinite(error) else np.inf
+            rounded = round(error / TIE) if np.isfinite(error) else np.inf
             return rounded, -scale, sense * (value or 0.0)
 
         return min(self.errors, key=rank)
@@ -155,10 +154,10 @@ class Grid:
     def formula(self, scale: float) -> str:
         """Return the kernel of a scale as text."""
         kernel = self.kernels[scale]
-        if len(repr(kernel)) <= LONGEST:
+        if len(repr(kernel)) <= MAX_FORMULA:
             return repr(kernel)
-        asked = self.proposal.kernel
-        if self.proposal.scales:
+        asked = self.candidate.kernel
+        if self.candidate.scales:
             asked = asked.set_params(bandwidth=kernel.bandwidth)  # type: ignore[attr-defined]
         return repr(asked)
 
@@ -170,12 +169,12 @@ class Grid:
     def explore(self) -> None:
         """Try the first grid, and go on where its best cell is at an end."""
         try:
-            self.base = self.proposal.resolved(self.task.X)
+            self.base = self.candidate.resolved(self.task.X)
         except MercerError as error:
             self.trouble = str(error)
             return
         self._try(self.scales, self.values)
-        for _ in range(2 * FURTHER):
+        for _ in range(MAX_EXTENSIONS):
             if not np.isfinite(self.lowest):
                 return
             scales, values = self._beyond()
@@ -193,7 +192,7 @@ class Grid:
         scale, value = self.best
         by_scale = {s: self.errors[s, value] for s in self.scales}
         by_value = {v: self.errors[scale, v] for v in self.values}
-        scales = _next(by_scale, NARROWEST, WIDEST) if self.proposal.scales else []
+        scales = _next(by_scale, MIN_SCALE, MAX_SCALE) if self.candidate.scales else []
         values = [] if isinstance(value, int) else _next(by_value, *self.family.limits)
         return scales, values
 
@@ -201,7 +200,7 @@ class Grid:
         """Say which parameters have their best value at the end of what was tried."""
         scale, value = self.best
         found = []
-        if self.proposal.scales and _at_end({s: self.errors[s, value] for s in self.scales}):
+        if self.candidate.scales and _at_end({s: self.errors[s, value] for s in self.scales}):
             end = "smallest" if scale == min(self.scales) else "largest"
             width = self.kernels[scale].bandwidth  # type: ignore[attr-defined]
             found.append(f"the best bandwidth is the {end} that was tried, {width:.3g}")
@@ -215,7 +214,7 @@ class Grid:
         """Cross-validate all combinations of some scales and values."""
         task, grid, cells = self.task, [], []
         for scale in scales:
-            kernel = self.proposal.scaled(self.base, scale)
+            kernel = self.candidate.scaled(self.base, scale)
             self.kernels[scale] = kernel
             machines = [self.family.machine(kernel, value) for value in values]
             for value, machine in zip(values, machines, strict=True):
@@ -240,14 +239,14 @@ class Grid:
 
 
 def _at_end(errors: dict[Any, float]) -> int:
-    """Return -1 or 1 if the lowest error is at the first or last value, and no plain, else 0."""
+    """Return -1 or 1 if the lowest error is at the first or last value, with a gain, else 0."""
     if len(errors) < 2:
         return 0
     ordered = sorted(errors)
     lowest = np.nanmin(list(errors.values()))
     for end, inside, side in ((0, 1, -1), (-1, -2, 1)):
         gain = errors[ordered[inside]] - errors[ordered[end]]
-        if errors[ordered[end]] == lowest and not gain <= PLAIN * lowest:
+        if errors[ordered[end]] == lowest and not gain <= MIN_GAIN * lowest:
             return side
     return 0
 

@@ -1,4 +1,4 @@
-"""Giveaways: columns from each of which alone the target follows, or nearly so.
+"""Leaks: columns from each of which alone the target follows, or nearly so.
 
 Such a column is often a copy of the target, or was filled in after it was known. A rule that looks
 at one column only is judged by the same folds as the machines: a row gets the answer of the rows
@@ -19,17 +19,16 @@ from mercer.domains import is_frame
 from mercer.sources import Sheet
 from mercer.studies.folds import rare
 
-__all__ = ["answers", "coded", "columns", "giveaways"]
+__all__ = ["coded", "columns", "find_leaks", "group_answers"]
 
-GIVEN = 0.01  # share that a giveaway may leave open: of the rows, or of the target's variance
-BETTER = 0.1  # or this share of what the most frequent class leaves open
-SCREENED, OPEN = 1000, 0.2  # rows of the first look, and the share that may be left open there
-CHANCE = 1e-3  # that some column seems to be one
-LEAST = 10  # rows of a regression
+MAX_UNEXPLAINED = 0.01  # share that a leak leaves open: of the rows, or of the target's variance
+SCREENED_ROWS = 1000  # of the first look at a column
+MAX_UNEXPLAINED_THERE = 0.2  # share that may be left open in the first look
+FALSE_ALARM = 1e-3  # probability that some column seems to be a leak
 
 
-def giveaways(sheet: Sheet, fold: np.ndarray) -> list[tuple[str, float]]:
-    """Return the names of such columns, and what share of the target each of them tells.
+def find_leaks(sheet: Sheet, fold: np.ndarray) -> list[tuple[str, float]]:
+    """Return the names of such columns, and what share of the target each of them explains.
 
     That is the share of right labels, or of the variance of a number, in held-out rows.
 
@@ -47,29 +46,34 @@ def giveaways(sheet: Sheet, fold: np.ndarray) -> list[tuple[str, float]]:
     >>> X = pd.DataFrame({"height": x[:, 0], "weight": x[:, 1]})
     >>> y, rows = np.where(x[:, 1] > 0, "heavy", "light").astype(object), np.arange(60)
     >>> columns = tuple(Column(name, "numeric", "") for name in X)
-    >>> giveaways(Sheet(X, y, columns, None, rows, rows, 60), rows % 5)
+    >>> find_leaks(Sheet(X, y, columns, None, rows, rows, 60), rows % 5)
     [('weight', 1.0)]
     """
     y: Any = sheet.y
-    rows, numbers, limit, largest = np.flatnonzero(~rare(y)), y.dtype.kind == "f", GIVEN, 0
-    if numbers and len(rows) < LEAST:
+    rows, numbers, limit, largest = (
+        np.flatnonzero(~rare(y)),
+        y.dtype.kind == "f",
+        MAX_UNEXPLAINED,
+        0,
+    )
+    if numbers and len(rows) < 10:
         return []
     if not numbers:
         _, y = np.unique(y, return_inverse=True)
         count, largest = len(rows), int(np.bincount(y[rows]).max())
-        limit = min(GIVEN, BETTER * (1 - largest / count))
+        limit = min(MAX_UNEXPLAINED, 0.1 * (1 - largest / count))
         # Rows can be divided like this in so many ways that no column does it by chance.
         ways = gammaln(count + 1) - gammaln(largest + 1) - gammaln(count - largest + 1)
-        if ways < math.log(2 * sheet.X.shape[1] / CHANCE):
+        if ways < math.log(2 * sheet.X.shape[1] / FALSE_ALARM):
             return []
-    some, folds = rows[:: math.ceil(len(rows) / SCREENED)], np.unique(fold[rows])
-    # All zeros of a sparse column get one answer, so one with few other entries tells little.
-    least = OPEN * len(y) if numbers else (1 - GIVEN) * len(y) - largest
+    some, folds = rows[:: math.ceil(len(rows) / SCREENED_ROWS)], np.unique(fold[rows])
+    # All zeros of a sparse column get one answer, so one with few other entries explains little.
+    least = MAX_UNEXPLAINED_THERE * len(y) if numbers else (1 - MAX_UNEXPLAINED) * len(y) - largest
     found = []
-    with np.errstate(over="ignore", invalid="ignore"):  # huge numbers tell nothing
+    with np.errstate(over="ignore", invalid="ignore"):  # huge numbers explain nothing
         for name, values in columns(sheet, least):
-            if untold(values, y, fold, some, folds[:1]) <= OPEN:
-                found.append((untold(values, y, fold, rows, folds), name))
+            if unexplained(values, y, fold, some, folds[:1]) <= MAX_UNEXPLAINED_THERE:
+                found.append((unexplained(values, y, fold, rows, folds), name))
     return [(name, 1 - left) for left, name in sorted(found) if left <= limit]
 
 
@@ -108,7 +112,7 @@ def coded(column: Any) -> np.ndarray:
         return np.arange(len(column))
 
 
-def untold(
+def unexplained(
     values: np.ndarray, y: np.ndarray, fold: np.ndarray, rows: np.ndarray, folds: np.ndarray
 ) -> float:
     """Return the share of labels, or of the variance, that one column leaves open.
@@ -126,7 +130,7 @@ def untold(
     Examples
     --------
     >>> values, y = np.array([1.0, 1.1, 2.0, 2.1]), np.array([0, 0, 1, 1])
-    >>> untold(values, y, np.array([0, 1, 0, 1]), np.arange(4), np.arange(2))
+    >>> unexplained(values, y, np.array([0, 1, 0, 1]), np.arange(4), np.arange(2))
     0.0
     """
     ordered, numbers = values.dtype.kind == "f", y.dtype.kind == "f"
@@ -143,7 +147,7 @@ def untold(
         new, truth = values[test], y[test]
         near = np.clip(np.searchsorted(known, new), 1, len(known) - 1)
         near -= new - known[near - 1] < known[near] - new
-        answer = answers(group, y[train])[near]
+        answer = group_answers(group, y[train])[near]
         most = (truth - y[train].mean()) ** 2 if numbers else np.ones(len(test))
         left = (answer - truth) ** 2 if numbers else (answer != truth).astype(float)
         if not ordered:  # what was never seen says nothing
@@ -152,17 +156,17 @@ def untold(
     share = lost / total if total else 1.0
     if not (numbers and ordered and total) or len(here) < 0.95 * len(rows):
         return share
-    return min(share, _bent(values[here], y[here]))
+    return min(share, _monotone(values[here], y[here]))
 
 
-def answers(group: np.ndarray, y: np.ndarray) -> np.ndarray:
+def group_answers(group: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the most frequent label, or the mean of numbers, of each group.
 
     Examples
     --------
-    >>> answers(np.array([0, 0, 0, 1]), np.array([2, 2, 0, 1]))
+    >>> group_answers(np.array([0, 0, 0, 1]), np.array([2, 2, 0, 1]))
     array([2, 1])
-    >>> answers(np.array([0, 0, 0, 1]), np.array([2.0, 2.0, 5.0, 1.0]))
+    >>> group_answers(np.array([0, 0, 0, 1]), np.array([2.0, 2.0, 5.0, 1.0]))
     array([3., 1.])
     """
     if y.dtype.kind == "f":
@@ -175,12 +179,12 @@ def answers(group: np.ndarray, y: np.ndarray) -> np.ndarray:
     return best
 
 
-def _bent(x: np.ndarray, y: np.ndarray) -> float:
+def _monotone(x: np.ndarray, y: np.ndarray) -> float:
     """Return what a line leaves open of the variance, or a bent one that never turns back."""
     line = _explained(x, y)
     ranks = _explained(*(np.argsort(np.argsort(values)).astype(float) for values in (x, y)))
     # Ranks may be close where the values are not, so they have to be closer: above 0.999.
-    return float(min(1 - line, (1 - ranks) * GIVEN / (1 - 0.999**2)))
+    return float(min(1 - line, (1 - ranks) * MAX_UNEXPLAINED / (1 - 0.999**2)))
 
 
 def _explained(x: np.ndarray, y: np.ndarray) -> float:

@@ -1,4 +1,6 @@
-"""Models in files, used on other tables."""
+"""Models in files, used on other tables, and on rows that were not learned from."""
+
+import csv
 
 import numpy as np
 import pandas as pd
@@ -7,8 +9,9 @@ import pytest
 import mercer
 from mercer import errors
 from mercer.kernels import Gaussian, Spectrum
-from mercer.sources import read_frame, recipe
-from mercer.studies import kept
+from mercer.sources import read, read_frame, recipe
+from mercer.studies import StudyDesign, design, open_model
+from mercer.studies.saved import predict_unsampled
 
 X = np.random.default_rng(0).normal(size=(30, 3)).round(3)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -24,7 +27,7 @@ def table(tmp_path):
 def saved(machine, tmp_path, notes=None):
     path = tmp_path / "model.mercer"
     mercer.save(machine, path, notes)
-    return kept(path)
+    return open_model(path)
 
 
 def test_a_machine_of_an_array_takes_a_table_of_as_many_numbers(tmp_path):
@@ -98,7 +101,7 @@ def test_losses_are_those_of_rows_whose_target_is_known(task, tmp_path):
 
 
 def test_a_row_is_found_in_any_piece_or_refused(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.studies.keeping.SIZE", 8)
+    monkeypatch.setattr("mercer.studies.saved.CHUNK_ROWS", 8)
     machine = mercer.KernelRidge(Gaussian(1.0), 0.1).fit(FRAME, X[:, 0])
     known = saved(machine, tmp_path, {"recipe": recipe(read_frame(FRAME))})
     sheet = known.row(table, 19)
@@ -120,3 +123,56 @@ def test_rows_that_were_learned_from_are_known_if_they_were_noted(tmp_path):
     assert [known.learned(place) for place in (0, 1)] == [(3, "b"), (5, "a")]
     assert known.learned(2) is None and known.learned(-1) is None
     assert saved(machine, tmp_path).learned(0) is None
+
+
+@pytest.fixture
+def large(tmp_path):
+    """Return a file of 400 rows."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "many.csv"
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["x", "z", "kind"])
+        for _ in range(400):
+            x, z = rng.normal(size=2)
+            kind = "up" if x + 0.1 * rng.normal() > 0 else "down"
+            out.writerow([f"{x:.5f}", f"{z:.5f}", kind])
+    return path
+
+
+def few(path, limit, **how):
+    """Return a study that learns from a few rows of a file."""
+    sheet = read(path, "kind", limit=limit, **how)
+    plan = design(sheet, machine="ridge")
+    assert isinstance(plan, StudyDesign)
+    return plan.run()
+
+
+def test_all_rows_are_predicted_those_that_were_learned_from_by_other_folds(large):
+    found = few(large, 100)
+    assert len(found.sheet) == 100 and found.sheet.total == 400
+    rest = found.rest
+    assert sorted([*rest.rows, *found.sheet.rows]) == list(range(400))
+    assert rest.error == pytest.approx(np.mean(rest.prediction != rest.y))
+    assert rest.error < 0.15 and 0 < rest.error_se < 0.1
+    assert rest.probabilities.shape == (300, 2)
+    whole = read(large, "kind")
+    places = np.isin(whole.rows, rest.rows)
+    assert (found.machine.predict(whole.X[places]) == rest.prediction).all()
+    assert (whole.y[places] == rest.y).all()
+
+
+def test_a_whole_file_has_no_rest(large):
+    assert few(large, None).rest is None
+    assert predict_unsampled(None, read(large, "kind")) is None
+
+
+def test_bad_rows_of_the_rest_are_listed_and_do_not_stop_the_study(large):
+    text = large.read_text().splitlines()
+    sheet = read(large, "kind", limit=100)
+    other = next(row for row in range(400) if row not in sheet.rows)
+    text[other + 1] = "much,0.5,up"
+    large.write_text("\n".join(text) + "\n")
+    found = few(large, 100)
+    assert [bad.line for bad in found.rest.bad] == [other + 2]
+    assert len(found.rest.rows) == 299

@@ -10,8 +10,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Gaussian
 from mercer.machines import Standardize
 from mercer.studies import design, study
-from mercer.studies.folds import splits
-from mercer.studies.judgment import pooled
+from mercer.studies.folds import pooled_error, splits
 
 
 def flowers():
@@ -57,7 +56,9 @@ def test_the_error_is_that_of_the_held_out_predictions(found):
     wrong = found.held_out.prediction != found.y
     assert found.error == pytest.approx(wrong.mean(), rel=1e-14)
     parts = [found.held_out.fold == k for k in range(found.folds[0])]
-    again = pooled([found.y[p] for p in parts], [found.held_out.prediction[p] for p in parts])
+    again = pooled_error(
+        [found.y[p] for p in parts], [found.held_out.prediction[p] for p in parts]
+    )
     assert (found.error, found.error_se) == again
 
 
@@ -95,9 +96,9 @@ def test_labels_of_a_fold_have_no_part_in_its_predictions():
     other[test] = np.roll(y, 50)[test]
     answers = []
     for labels in (y, other):
-        arena = plan.procedure.arena(plan.sheet.X, labels, train, test)
-        arena.admit(plan.families[0])
-        answers.append(arena.fitted(0).predict_proba(arena.new))
+        fold = plan.procedure.split(plan.sheet.X, labels, train, test)
+        fold.try_family(plan.families[0])
+        answers.append(fold.fitted(0).predict_proba(fold.new))
     assert np.array_equal(*answers)
     found = plan.run()
     assert np.array_equal(found.held_out.probabilities[test], answers[0])
@@ -109,7 +110,7 @@ def test_a_value_far_out_in_a_held_out_row_does_not_move_the_scale_of_others():
     train, test = splits(plan.sheet.y, plan.outer, np.random.default_rng(0))[0]
     far = plan.sheet.X.copy()
     far.iloc[test[0], 0] = 1e9
-    one, other = (plan.procedure.arena(X, plan.sheet.y, train, test) for X in (plan.sheet.X, far))
+    one, other = (plan.procedure.split(X, plan.sheet.y, train, test) for X in (plan.sheet.X, far))
     assert np.array_equal(one.X, other.X)
     whole = Standardize().fit_transform(far)
     assert not np.allclose(one.X, whole.iloc[train])

@@ -1,4 +1,4 @@
-"""Kept models: the machine of a file, and how to read other tables for it."""
+"""SavedModel models: the machine of a file, and how to read other tables for it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from sklearn.utils import _safe_indexing
 
 from mercer.errors import DomainError
 from mercer.files import describe, load
-from mercer.sources import Sheet, chunks, read, recipe
+from mercer.progress import progress
+from mercer.sources import BadRow, Sheet, chunks, read, recipe
+from mercer.studies.folds import pooled_error
+from mercer.studies.results import UnsampledRows
 
-__all__ = ["Kept", "Predicted", "kept"]
+__all__ = ["Predictions", "SavedModel", "open_model", "predict_unsampled"]
 
-SIZE = 10_000  # rows that are read and predicted at once
-LOOKED_AT = 1000  # rows that show what a table has, for a machine that was kept without its recipe
+CHUNK_ROWS = 10_000  # that are read and predicted at once
+PREVIEW_ROWS = 1000  # that show what a table has, for a machine that was saved without its recipe
+MAX_PROBABILITIES = 50_000_000  # of rows that were not learned from, all classes together
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
+class Predictions:
     """What a machine says about some rows of a table.
 
     Attributes
@@ -50,8 +54,8 @@ class Predicted:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """A machine that was saved, with what is needed to use it on files. Made by `kept`.
+class SavedModel:
+    """A machine that was saved, with what is needed to use it on files. Made by `open_model`.
 
     Attributes
     ----------
@@ -85,8 +89,8 @@ class Kept:
         self, path: str | os.PathLike[str], *, skip_bad: bool = False, size: int | None = None
     ) -> Iterator[Sheet]:
         """Read a table in pieces, as the one that was learned from; it may exceed the memory."""
-        how = _numbers(self.machine, path) if self.recipe is None else self.recipe
-        yield from chunks(path, how, size or SIZE, skip_bad=skip_bad)
+        how = _recipe_of_numbers(self.machine, path) if self.recipe is None else self.recipe
+        yield from chunks(path, how, size or CHUNK_ROWS, skip_bad=skip_bad)
 
     def items(self, sheet: Sheet) -> Any:
         """Return the rows of a sheet as the machine takes them."""
@@ -116,7 +120,7 @@ class Kept:
         probabilities: bool = False,
         skip_bad: bool = False,
         size: int | None = None,
-    ) -> Iterator[Predicted]:
+    ) -> Iterator[Predictions]:
         """Predict the rows of a table, piece by piece."""
         if probabilities and not hasattr(self.machine, "predict_proba"):
             kind = "this machine gives none" if self.classes is not None else "it predicts numbers"
@@ -127,12 +131,12 @@ class Kept:
             # The machines of studies answer with the most probable class, so that one pass over
             # the rows is enough.
             if chances is not None and self.classes is not None and self.recipe is not None:
-                yield Predicted(sheet, self.classes[chances.argmax(axis=1)], chances)
+                yield Predictions(sheet, self.classes[chances.argmax(axis=1)], chances)
             else:
-                yield Predicted(sheet, self.machine.predict(X), chances)
+                yield Predictions(sheet, self.machine.predict(X), chances)
 
 
-def kept(path: str | os.PathLike[str]) -> Kept:
+def open_model(path: str | os.PathLike[str]) -> SavedModel:
     """Return the machine of a file that `mercer.report.write` or `mercer.save` has made.
 
     Examples
@@ -145,7 +149,7 @@ def kept(path: str | os.PathLike[str]) -> Kept:
     ...     mercer.save(machine, model)
     ...     with open(table, "w") as file:
     ...         _ = file.write("length\\n3.0\\n4.0\\n5.5\\n")
-    ...     [piece.prediction.round(2).tolist() for piece in kept(model).predict(table)]
+    ...     [piece.prediction.round(2).tolist() for piece in open_model(model).predict(table)]
     [[2.94, 3.92, 5.39]]
     """
     machine = load(path)
@@ -155,15 +159,15 @@ def kept(path: str | os.PathLike[str]) -> Kept:
         )
     found = describe(path)["notes"]
     notes = found if isinstance(found, dict) else {}
-    return Kept(machine, notes.get("recipe"), notes)
+    return SavedModel(machine, notes.get("recipe"), notes)
 
 
-def _numbers(machine: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return how to read a table for a machine that was kept without saying how.
+def _recipe_of_numbers(machine: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how to read a table for a machine that was saved without saying how.
 
     Columns are those that the machine has names for, otherwise all; every one is numbers.
     """
-    first = read(path, limit=LOOKED_AT)
+    first = read(path, limit=PREVIEW_ROWS)
     there = [column.name for column in first.columns]
     wanted = list(getattr(machine, "feature_names_in_", there))
     count = getattr(machine, "n_features_in_", None)
@@ -175,4 +179,47 @@ def _numbers(machine: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
             "fit` writes, or predict in Python"
         )
     kinds = {name: "numeric" if name in wanted else "ignore" for name in there}
-    return recipe(read(path, types=kinds, limit=LOOKED_AT))
+    return recipe(read(path, types=kinds, limit=PREVIEW_ROWS))
+
+
+def predict_unsampled(model: Any, sheet: Sheet, show: bool | None = None) -> UnsampledRows | None:
+    """Return what a model says about the rows that its sheet is a sample of; None if all are in.
+
+    Rows that cannot be read are listed, not predicted.
+    """
+    if sheet.path is None or len(sheet) + len(sheet.bad) >= sheet.total:
+        return None
+    saved = SavedModel(model, recipe(sheet))
+    chances = saved.classes is not None and sheet.total * len(saved.classes) <= MAX_PROBABILITIES
+    rows, truths, answers = [], [], []
+    tables: list[Any] = []
+    bad: list[BadRow] = []
+    with progress(f"predicting {sheet.total} rows", sheet.total, show) as step:
+        for piece in saved.predict(sheet.path, probabilities=chances, skip_bad=True):
+            there = piece.sheet
+            new = _others(there, sheet)
+            rows.append(there.rows[new])
+            truths.append(there.y[new])  # type: ignore[index]
+            answers.append(piece.prediction[new])
+            tables.append(piece.probabilities[new] if chances else None)  # type: ignore[index]
+            bad += there.bad
+            step(len(there))
+    y, prediction = np.concatenate(truths), np.concatenate(answers)
+    if not len(y):
+        return None
+    error, error_se = _judged(y, prediction)
+    table = np.concatenate(tables) if chances else None
+    return UnsampledRows(np.concatenate(rows), y, prediction, table, error, error_se, tuple(bad))
+
+
+def _others(piece: Sheet, sheet: Sheet) -> np.ndarray:
+    """Tell which rows of a piece are not in the sample and have a target."""
+    y: Any = piece.y
+    there = np.isfinite(y) if y.dtype.kind == "f" else np.array([v is not None for v in y])
+    return there & ~np.isin(piece.rows, sheet.rows)
+
+
+def _judged(y: np.ndarray, prediction: np.ndarray) -> tuple[float, float]:
+    # The spread of twenty parts gives the standard error.
+    parts = np.array_split(np.arange(len(y)), min(20, len(y)))
+    return pooled_error([y[part] for part in parts], [prediction[part] for part in parts])

@@ -1,4 +1,4 @@
-"""Exhibits are what their reasons say, and cost no matrix of all rows."""
+"""Examples are what their reasons say, and cost no matrix of all rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.pipeline import Pipeline
 from mercer import KernelRidge, KernelRidgeClassifier, PrototypeClassifier
 from mercer.kernels import Categorical, Gaussian, Linear, Spectrum
 from mercer.machines import Calibrated, Standardize
-from mercer.studies import exhibits as module
-from mercer.studies.exhibits import exhibits
-from mercer.studies.outcome import HeldOut
+from mercer.studies import examples as module
+from mercer.studies.examples import find_examples
+from mercer.studies.results import HeldOutPredictions
 
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data.iloc[:, :2], IRIS.target_names[IRIS.target].astype(str).astype(object)
@@ -22,7 +22,7 @@ KERNEL = Gaussian(1.0)
 
 
 def held(prediction, probabilities=None):
-    return HeldOut(prediction, probabilities, np.zeros(len(prediction), dtype=int))
+    return HeldOutPredictions(prediction, probabilities, np.zeros(len(prediction), dtype=int))
 
 
 def normalized(kernel, A):
@@ -41,7 +41,7 @@ def flowers():
 
 def test_typical_rows_and_neighbors_are_those_of_a_plain_search(flowers):
     model, prediction, P = flowers
-    typical, _ = exhibits(model, X, Y, held(prediction, P), 0)
+    typical, _ = find_examples(model, X, Y, held(prediction, P), 0)
     rows = Standardize().fit_transform(X).to_numpy()
     S = normalized(KERNEL, rows)
     assert [one.reason for one in typical] == [f"most typical {c!r}" for c in model.classes_]
@@ -60,17 +60,17 @@ def test_typical_rows_and_neighbors_are_those_of_a_plain_search(flowers):
 
 def test_a_typical_row_was_predicted_right_if_one_was(flowers):
     model, prediction, P = flowers
-    first = exhibits(model, X, Y, held(prediction, P), 0)[0][0].place
+    first = find_examples(model, X, Y, held(prediction, P), 0)[0][0].place
     prediction = prediction.copy()
     prediction[first] = "virginica"
-    assert exhibits(model, X, Y, held(prediction, P), 0)[0][0].place != first
+    assert find_examples(model, X, Y, held(prediction, P), 0)[0][0].place != first
     prediction[Y == "setosa"] = "virginica"
-    assert exhibits(model, X, Y, held(prediction, P), 0)[0][0].place == first
+    assert find_examples(model, X, Y, held(prediction, P), 0)[0][0].place == first
 
 
 def test_confused_rows_are_those_of_which_the_machine_was_surest(flowers):
     model, prediction, P = flowers
-    _, confused = exhibits(model, X, Y, held(prediction, P), 0)
+    _, confused = find_examples(model, X, Y, held(prediction, P), 0)
     wrong = np.flatnonzero(prediction != Y)
     surest = wrong[np.argsort(-P[wrong].max(axis=1), kind="stable")]
     assert len(wrong) >= 8 and len(confused) == 8  # otherwise the test says nothing
@@ -85,7 +85,7 @@ def test_different_confusions_are_preferred(flowers):
     model, prediction, P = flowers
     P, prediction = P.copy(), prediction.copy()
     prediction[3], P[3] = "virginica", [0.3, 0.3, 0.4]  # the least sure, but the only one so
-    _, confused = exhibits(model, X, Y, held(prediction, P), 0)
+    _, confused = find_examples(model, X, Y, held(prediction, P), 0)
     pairs = {(Y[i], prediction[i]) for i in np.flatnonzero(prediction != Y)}
     assert {(Y[one.place], prediction[one.place]) for one in confused} == pairs
     assert 3 in [one.place for one in confused] and len(confused) == 8
@@ -97,7 +97,7 @@ def test_rows_that_could_not_be_right_come_last(flowers):
     y[:2] = "never learned"
     prediction, P[:2] = y.copy(), [1.0, 0.0, 0.0]
     prediction[[0, 1, 149]] = "setosa", "setosa", "versicolor"
-    typical, confused = exhibits(model, X, y, held(prediction, P), 0)
+    typical, confused = find_examples(model, X, y, held(prediction, P), 0)
     assert [one.place for one in confused] == [149, 0, 1]
     assert "over 99 %" in confused[1].reason
     assert not any("never" in one.reason for one in typical)
@@ -109,7 +109,7 @@ def test_without_probabilities_resemblance_to_the_wrong_class_decides():
     prediction = y.copy()
     prediction[[3, 7]] = "high", "low"
     machine = PrototypeClassifier(Gaussian(2.0)).fit(A, y)
-    _, confused = exhibits(machine, A, y, held(prediction), 0)
+    _, confused = find_examples(machine, A, y, held(prediction), 0)
     assert [(one.place, one.reason) for one in confused] == [
         (7, "'high', taken for 'low'"),
         (3, "'low', taken for 'high'"),
@@ -122,7 +122,7 @@ def test_resemblance_is_that_to_other_rows():
     y = np.array(["a"] * 3 + ["b"] * 7 + ["c"] * 30, dtype=object)
     prediction = y[rng.permutation(40)]
     machine = PrototypeClassifier(KERNEL).fit(A, y)
-    _, confused = exhibits(machine, A, y, held(prediction), 0)
+    _, confused = find_examples(machine, A, y, held(prediction), 0)
     S = normalized(KERNEL, A)
 
     def mean(i, label):
@@ -140,8 +140,8 @@ def test_resemblance_is_that_to_other_rows():
 
 def test_nothing_is_confused_if_nothing_was_wrong(flowers):
     model, _, P = flowers
-    assert exhibits(model, X, Y, held(Y, P), 0)[1] == ()
-    assert exhibits(model, X, Y, held(Y), 0)[1] == ()
+    assert find_examples(model, X, Y, held(Y, P), 0)[1] == ()
+    assert find_examples(model, X, Y, held(Y), 0)[1] == ()
 
 
 def test_numbers_have_low_middle_and_high_examples_and_the_largest_residuals():
@@ -151,7 +151,7 @@ def test_numbers_have_low_middle_and_high_examples_and_the_largest_residuals():
     machine = KernelRidge(Gaussian(0.3), penalty=0.1).fit(A, y)
     prediction = y + 0.1 * rng.normal(size=100)
     prediction[[4, 50]] = y[4] - 5, y[50] + 7
-    typical, confused = exhibits(machine, A, y, held(prediction), 0)
+    typical, confused = find_examples(machine, A, y, held(prediction), 0)
     assert [one.reason.split()[2] for one in typical] == ["low", "middle", "high"]
     for level, one in zip((0.1, 0.5, 0.9), typical, strict=True):
         assert abs(y[one.place] - np.quantile(y, level)) < 1
@@ -162,7 +162,7 @@ def test_numbers_have_low_middle_and_high_examples_and_the_largest_residuals():
         assert 0.1 < A[one.place, 1] < 0.9
     wrong = prediction.copy()
     wrong[typical[1].place] += 4
-    again, _ = exhibits(machine, A, y, held(wrong), 0)
+    again, _ = find_examples(machine, A, y, held(wrong), 0)
     assert again[1].place != typical[1].place and again[0] == typical[0]
     assert [one.place for one in confused][:2] == [50, 4] and len(confused) == 8
     assert confused[0].reason == f"{y[50]:.4g}, predicted {prediction[50]:.4g}"
@@ -173,7 +173,7 @@ def test_numbers_have_low_middle_and_high_examples_and_the_largest_residuals():
 def test_three_rows_are_three_examples():
     A, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 2.0])
     machine = KernelRidge(Gaussian(1.0), penalty=0.1).fit(A, y)
-    typical, confused = exhibits(machine, A, y, held(y), 0)
+    typical, confused = find_examples(machine, A, y, held(y), 0)
     assert sorted(one.place for one in typical) == [0, 1, 2] and confused == ()
     assert all(len(one.neighbors) == 2 for one in typical)
 
@@ -183,7 +183,7 @@ def test_at_most_six_classes_have_an_example_the_largest():
     y = np.repeat([f"c{i}" for i in range(8)], sizes).astype(object)
     A = np.random.default_rng(1).normal(size=(len(y), 2))
     machine = PrototypeClassifier(Gaussian(1.0)).fit(A, y)
-    typical, _ = exhibits(machine, A, y, held(y), 0)
+    typical, _ = find_examples(machine, A, y, held(y), 0)
     assert [y[one.place] for one in typical] == ["c1", "c3", "c5", "c6", "c4", "c2"]
 
 
@@ -204,7 +204,7 @@ FRAME = pd.DataFrame({"size": np.arange(12.0), "word": SOME})
 )
 def test_rows_may_be_anything_that_the_kernel_compares(rows, kernel):
     machine = PrototypeClassifier(kernel).fit(rows, SOME)
-    typical, confused = exhibits(machine, rows, SOME, held(SOME[::-1].copy()), 0)
+    typical, confused = find_examples(machine, rows, SOME, held(SOME[::-1].copy()), 0)
     assert len(typical) == 2 and len(confused) == 8
     whole = np.asarray(kernel(rows))
     for one in typical + confused:
@@ -220,7 +220,7 @@ def test_a_row_of_zeros_is_like_nothing():
     machine = PrototypeClassifier(Linear()).fit(A, y)
     prediction = y.copy()
     prediction[0] = "b"
-    typical, confused = exhibits(machine, A, y, held(prediction), 0)
+    typical, confused = find_examples(machine, A, y, held(prediction), 0)
     assert confused[0].place == 0
     assert [near.similarity for near in confused[0].neighbors] == [0.0, 0.0, 0.0]
     assert typical[0].place == 1 and typical[0].neighbors[0] == module.Neighbor(2, 1.0)
@@ -232,14 +232,14 @@ def test_many_rows_are_compared_with_a_sample_and_twice_the_same(monkeypatch):
     y = np.where(A[:, 0] + 0.5 * rng.normal(size=3000) > 0, "up", "down").astype(object)
     machine = PrototypeClassifier(Gaussian(1.0)).fit(A[:200], y[:200])
     prediction = machine.predict(A)
-    monkeypatch.setattr(module, "COMPARED", 400)
+    monkeypatch.setattr(module, "MAX_COMPARED", 400)
     sizes, call = [], Gaussian.__call__
     counted = lambda k, P, Q: sizes.append((len(P), len(Q))) or call(k, P, Q)
     monkeypatch.setattr(Gaussian, "__call__", counted)
-    first = exhibits(machine, A, y, held(prediction), 0)
+    first = find_examples(machine, A, y, held(prediction), 0)
     assert max(p for p, _ in sizes) <= 500 and max(q for _, q in sizes) <= 400
-    assert first == exhibits(machine, A, y, held(prediction), 0)
-    assert first[0] != exhibits(machine, A, y, held(prediction), 1)[0]
+    assert first == find_examples(machine, A, y, held(prediction), 0)
+    assert first[0] != find_examples(machine, A, y, held(prediction), 1)[0]
     for one in first[0] + first[1]:  # neighbors are the nearest of all rows
         far = np.linalg.norm(A - A[one.place], axis=1)
         assert [near.place for near in one.neighbors] == np.argsort(far)[1:4].tolist()
@@ -251,6 +251,6 @@ def test_residuals_that_cannot_be_seen_are_not_shown():
     machine = KernelRidge(Gaussian(1.0), penalty=0.1).fit(A, y)
     prediction = y + 1e-6
     prediction[3] = 3004.2
-    _, confused = exhibits(machine, A, y, held(prediction), 0)
+    _, confused = find_examples(machine, A, y, held(prediction), 0)
     assert [one.reason for one in confused][:1] == ["3000, predicted 3004"]
     assert all(one.place in (0, 3) for one in confused)  # 0 and 1e-6 are different

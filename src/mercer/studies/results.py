@@ -9,7 +9,16 @@ import numpy as np
 
 from mercer.sources import BadRow, Sheet
 
-__all__ = ["Attempt", "Curve", "Exhibit", "HeldOut", "Neighbor", "Rest", "Study", "Surface"]
+__all__ = [
+    "Attempt",
+    "Example",
+    "HeldOutPredictions",
+    "LearningCurve",
+    "Neighbor",
+    "Study",
+    "Surface",
+    "UnsampledRows",
+]
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class Surface:
 
 
 @dataclass(frozen=True)
-class Curve:
+class LearningCurve:
     """Errors on held-out rows against the number of rows learned from.
 
     Attributes
@@ -87,7 +96,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutPredictions:
     """What was predicted for each row by machines that had not seen it.
 
     Attributes
@@ -106,7 +115,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class Rest:
+class UnsampledRows:
     """Rows of a large file that were not learned from, predicted by the machine in the end.
 
     Attributes
@@ -139,7 +148,7 @@ class Neighbor:
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class Example:
     """A row worth looking at, with the rows of the others that are most like it.
 
     Attributes
@@ -181,10 +190,10 @@ class Study:
     attempts : tuple of Attempt
         The kinds of machines that were tried, the simplest first.
     surface : Surface
-    curve : Curve or None
+    curve : LearningCurve or None
         None where there are too few rows to learn from parts of them.
-    held_out : HeldOut
-    typical, confused : tuple of Exhibit
+    held_out : HeldOutPredictions
+    typical, confused : tuple of Example
         Rows that are most like their own class (or the middle of all rows), and rows about which
         the machine was most wrong.
     warnings : tuple of str
@@ -197,7 +206,7 @@ class Study:
     budget : float
     timings : dict of str to float
         Seconds.
-    rest : Rest or None
+    rest : UnsampledRows or None
         The other rows, where only a sample of the file was learned from.
     """
 
@@ -212,17 +221,17 @@ class Study:
     parameters: dict[str, Any]
     attempts: tuple[Attempt, ...]
     surface: Surface
-    curve: Curve | None
-    held_out: HeldOut
-    typical: tuple[Exhibit, ...]
-    confused: tuple[Exhibit, ...]
+    curve: LearningCurve | None
+    held_out: HeldOutPredictions
+    typical: tuple[Example, ...]
+    confused: tuple[Example, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     folds: tuple[int, int]
     seed: int
     budget: float
     timings: dict[str, float]
-    rest: Rest | None = None
+    rest: UnsampledRows | None = None
 
     @property
     def X(self) -> Any:

@@ -1,0 +1,320 @@
+"""Candidates: the families of machines that a study tries, and kernels that suit its columns.
+
+Each kind of column has a similarity of its own, all of them about 1 for a row with itself. Where
+there are several columns, the similarities are added up, and a Gaussian of the distance that they
+span lets the columns interact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import Columns, VectorDomain, is_frame
+from mercer.errors import DomainError, ValidityError, suggestion
+from mercer.kernels import (
+    Categorical,
+    Gaussian,
+    Kernel,
+    Linear,
+    Molecule,
+    Spectrum,
+    Text,
+    WeightedDegree,
+    WeisfeilerLehman,
+    gaussian_over,
+    normalize,
+)
+from mercer.machines import (
+    SVC,
+    SVR,
+    Calibrated,
+    ExemplarClassifier,
+    ExemplarRegressor,
+    GaussianProcess,
+    KernelDiscriminant,
+    KernelLogistic,
+    KernelNeighbors,
+    KernelRidge,
+    KernelRidgeClassifier,
+    PrototypeClassifier,
+)
+from mercer.sources import Column
+
+__all__ = [
+    "CandidateKernel", "ModelFamily", "candidate_kernels", "families", "family_names",
+    "on_columns",
+]  # fmt: skip
+
+MAX_SVC_CLASSES = 60  # whose pairs are few enough for a machine each
+MAX_ALIGNED = 200  # letters up to which sequences of one length are taken as aligned
+NUMBERS = ("numeric", "date")
+
+
+@dataclass(frozen=True)
+class ModelFamily:
+    """A family of machines: one class, with the values of the parameter that is chosen.
+
+    Attributes
+    ----------
+    name : str
+        What users call it.
+    cls : type
+    parameter : str
+        What is chosen besides the kernel, or "".
+    values : tuple
+        The values that are tried first; further ones in the same steps if the best is at an end.
+    limits : tuple of float
+        How far that goes.
+    settings : dict
+        What is not chosen.
+    unbounded : bool
+        Whether it is tried with similarities that may be negative and grow without bound. To
+        means of similarities they make no sense, and margins take very long with them.
+    scaled : bool
+        Whether values, tube and tolerance are in standard deviations of the target, until
+        `for_targets` has said how large these are.
+    """
+
+    name: str
+    cls: Any
+    parameter: str = ""
+    values: tuple[float, ...] = ()
+    limits: tuple[float, float] = (0.0, np.inf)
+    settings: dict[str, Any] = field(default_factory=dict)
+    unbounded: bool = True
+    scaled: bool = False
+
+    def for_targets(self, y: np.ndarray) -> ModelFamily:
+        """Return the same family with its numbers in the unit of the targets."""
+        if not self.scaled:
+            return self
+        spread = float(np.std(y)) or 1.0
+        settings = {**self.settings, "epsilon": 0.1 * spread, "tol": 1e-3 * spread}
+        low, high = self.limits
+        values = tuple(float(f"{value * spread:.4g}") for value in self.values)
+        limits = (low * spread, high * spread)
+        return replace(self, values=values, limits=limits, settings=settings, scaled=False)
+
+    def machine(self, kernel: Kernel, value: float | None) -> Any:
+        """Return a machine that is not fitted yet."""
+        chosen = {self.parameter: value} if self.parameter else {}
+        return self.cls(kernel, **self.settings, **chosen)
+
+    def with_probabilities(self, machine: Any, rows: int, seed: int) -> Any:
+        """Return the same machine as one that knows probabilities too."""
+        if self.cls is SVC:
+            return machine.set_params(probability=True, random_state=seed)
+        if hasattr(machine, "predict_proba"):
+            return machine
+        return Calibrated(machine, 5 if rows <= 2000 else 3, random_state=seed)
+
+
+RIDGE: dict[str, Any] = {"parameter": "penalty", "values": (1e-3, 1e-2, 0.1, 1.0),
+                         "limits": (1e-7, 1e4)}  # fmt: skip
+MARGIN: dict[str, Any] = {"parameter": "C", "values": (0.3, 3.0, 30.0), "limits": (1e-3, 300.0)}
+CLASSIFIERS = (
+    ModelFamily("prototype", PrototypeClassifier),
+    ModelFamily("exemplar", ExemplarClassifier, unbounded=False),
+    ModelFamily("ridge", KernelRidgeClassifier, **RIDGE, settings={"intercept": True}),
+    ModelFamily("svm", SVC, **MARGIN, unbounded=False),
+    ModelFamily("neighbors", KernelNeighbors, "n_neighbors", (1, 3, 5, 9), unbounded=False),
+    ModelFamily("logistic", KernelLogistic, **RIDGE),
+    ModelFamily("discriminant", KernelDiscriminant, **RIDGE),
+)
+REGRESSORS = (
+    ModelFamily("exemplar", ExemplarRegressor, unbounded=False),
+    ModelFamily("ridge", KernelRidge, **RIDGE, settings={"intercept": True}),
+    ModelFamily("svm", SVR, **MARGIN, scaled=True, unbounded=False),
+    ModelFamily("gp", GaussianProcess, **RIDGE, settings={"intercept": True}),
+)
+USUAL = ("prototype", "exemplar", "ridge", "svm")
+SCALES = (0.5, 1.0, 2.0)  # of bandwidths, in units of the heuristic's
+
+
+def family_names(task: str | None = None) -> tuple[str, ...]:
+    """Return the names of all families for a task, or for any.
+
+    Examples
+    --------
+    >>> family_names("regress")
+    ('exemplar', 'ridge', 'svm', 'gp')
+    """
+    known = {"classify": CLASSIFIERS, "regress": REGRESSORS}.get(
+        task or "", CLASSIFIERS + REGRESSORS
+    )
+    return tuple(dict.fromkeys(family.name for family in known))
+
+
+def families(
+    task: str, machine: str | None, classes: int
+) -> tuple[list[ModelFamily], list[tuple[ModelFamily, str]]]:
+    """Return the families to try, the simplest first, and those left out, with a reason.
+
+    Parameters
+    ----------
+    task : {"classify", "regress"}
+    machine : str, optional
+        The only one to try: a short name, or the name of the class.
+    classes : int
+    """
+    known = CLASSIFIERS if task == "classify" else REGRESSORS
+    if machine is None:
+        usual = [family for family in known if family.name in USUAL]
+        out = {}
+        if task == "classify" and classes > MAX_SVC_CLASSES:
+            out["svm"] = f"{classes} classes make {classes * (classes - 1) // 2} duels of two"
+        left = [(family, out[family.name]) for family in usual if family.name in out]
+        return [family for family in usual if family.name not in out], left
+    found = [
+        family for family in known if machine.lower() in (family.name, family.cls.__name__.lower())
+    ]
+    if not found:
+        others = "regress" if task == "classify" else "classify"
+        hint = suggestion(machine, family_names(task))
+        if machine.lower() in family_names(others):
+            hint = f"; it does not {task}, choose among {', '.join(family_names(task))}"
+        raise ValidityError(f"unknown machine {machine!r}{hint}")
+    return found, []
+
+
+@dataclass(frozen=True)
+class CandidateKernel:
+    """A kernel to try.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Its heuristics are resolved on the rows that are learned from.
+    scales : tuple of float
+        Factors of its bandwidth that are tried first; empty if it has none to vary.
+    unbounded : bool
+        Whether similarities may be negative and grow without bound.
+    """
+
+    kernel: Kernel
+    scales: tuple[float, ...] = ()
+    unbounded: bool = False
+
+    def resolved(self, X: Any) -> Kernel:
+        """Return the kernel with its heuristics resolved."""
+        return self.kernel.resolve(X)
+
+    def scaled(self, kernel: Kernel, factor: float) -> Kernel:
+        """Return a resolved kernel with another bandwidth."""
+        if not self.scales:
+            return kernel
+        width = float(f"{factor * kernel.bandwidth:.4g}")  # type: ignore[attr-defined]
+        return kernel.set_params(bandwidth=width)
+
+
+def candidate_kernels(X: Any, columns: Sequence[Column]) -> list[CandidateKernel]:
+    """Return kernels for standardized rows, the simplest first.
+
+    Parameters
+    ----------
+    X : DataFrame or array
+    columns : sequence of Column
+        What the columns were taken for; a column of `X` that is not among them holds numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.sources import Column
+    >>> rows = pd.DataFrame({"size": [1.0, 2.0], "kind": ["a", "b"]})
+    >>> kinds = [Column("size", "numeric", ""), Column("kind", "categorical", "")]
+    >>> for candidate in candidate_kernels(rows, kinds):
+    ...     print(candidate.kernel)
+    Linear().on('size') + Categorical().on('kind', missing='own category')
+    gaussian_over(Linear().on('size') + Categorical().on('kind', missing='own category'), 'median')
+    """
+    if not is_frame(X):
+        return _numeric()
+    kinds = {column.name: column for column in columns if column.used}
+    numbers = [n for n in X.columns if n not in kinds or kinds[n].kind in NUMBERS]
+    others = [kinds[n] for n in X.columns if n in kinds and kinds[n].kind not in NUMBERS]
+    if not others:
+        return _numeric()
+    parts = [_parts(X, column) for column in others]
+    if len(others) == 1 and not numbers:
+        chosen = [CandidateKernel(kernel) for kernel in parts[0]]
+        if others[0].kind == "text":  # words are many, so that they need no interaction
+            return chosen
+        return [*chosen, CandidateKernel(gaussian_over(parts[0][0], "median"), SCALES)]
+    first = [kernels[0] for kernels in parts]
+    if numbers:
+        plain, share = Linear().on(*numbers), float(f"{1 / len(numbers):.3g}")
+        first.insert(0, plain if len(numbers) == 1 else share * plain)
+    total = reduce(add, first)
+    return [
+        CandidateKernel(total, unbounded=bool(numbers)),
+        CandidateKernel(gaussian_over(total, "median"), SCALES),
+    ]
+
+
+def _numeric() -> list[CandidateKernel]:
+    return [CandidateKernel(Linear(), unbounded=True), CandidateKernel(Gaussian("median"), SCALES)]
+
+
+def _parts(X: Any, column: Column) -> list[Kernel]:
+    """Return kernels for one column, the default first."""
+    entries = X[column.name]
+    kernels: list[Kernel]
+    match column.kind:
+        case "categorical":
+            kernels = [Categorical()]
+        case "text":
+            kernels = [Text(), Text(sublinear=True, ngrams=(1, 2))]
+        case "sequence":
+            kernels = [normalize(Spectrum(length)) for length in (3, 2, 4)]
+            if _aligned(entries):
+                kernels.insert(0, normalize(WeightedDegree(5)))
+        case "smiles":
+            kernels = [Molecule(), normalize(WeisfeilerLehman(2))]
+        case "graph":
+            kernels = [normalize(WeisfeilerLehman(depth)) for depth in (2, 1, 4)]
+        case _:  # what the reading sets aside does not come here
+            raise AssertionError(column.kind)
+    # Also where none of these rows has a gap: one that is held out or comes later may have one.
+    return [kernel.on(column.name, missing="own category") for kernel in kernels]
+
+
+def _aligned(entries: Any) -> bool:
+    """Tell whether all sequences have one length, as windows around a site do."""
+    lengths = np.unique(entries.dropna().str.len())
+    return len(lengths) == 1 and lengths[0] <= MAX_ALIGNED
+
+
+def on_columns(kernel: Kernel, X: Any, columns: Sequence[Column]) -> Kernel:
+    """Return a user's kernel on the columns that it means.
+
+    One that names its columns stays as it is. Another is meant for all columns of numbers, or for
+    the only column there is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.sources import Column
+    >>> from mercer.kernels import Spectrum
+    >>> on_columns(Spectrum(3), pd.DataFrame({"s": ["ACGT"]}), [Column("s", "sequence", "")])
+    Spectrum(length=3).on('s')
+    """
+    if not is_frame(X) or isinstance(kernel.domain, Columns):
+        return kernel
+    kinds = {column.name: column.kind for column in columns}
+    numbers = [name for name in X.columns if kinds.get(name, "numeric") in NUMBERS]
+    if isinstance(kernel.domain, VectorDomain) and numbers:
+        return kernel if len(numbers) == X.shape[1] else kernel.on(*numbers)
+    if X.shape[1] == 1:
+        return kernel.on(X.columns[0])
+    names = ", ".join(repr(str(name)) for name in X.columns[:8])
+    raise DomainError(
+        f"{kernel!r} does not say which column it looks at; write for example "
+        f"{kernel!r}.on({str(X.columns[0])!r}); the columns are {names}"
+        f"{', …' if X.shape[1] > 8 else ''}"
+    )
