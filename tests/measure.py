@@ -4,7 +4,7 @@ import gc
 import tracemalloc
 
 from mercer import threads
-from mercer.kernels import tiles
+from mercer.engine import tiles
 
 __all__ = ["peak"]
 

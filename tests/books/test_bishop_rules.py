@@ -24,7 +24,8 @@ from mercer.kernels import (
     pullback,
     rescale,
 )
-from mercer.kernels.algebra import On, Scale
+from mercer.kernels.algebra import Scale
+from mercer.kernels.tables import On
 
 ROUNDING = {"rtol": 1e-12, "atol": 1e-12}
 K1, K2 = Gaussian(1.3), Polynomial(2, offset=0.5)

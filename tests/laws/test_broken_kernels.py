@@ -9,9 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
+from mercer.engine.block import dots
 from mercer.kernels import Gaussian, Linear, Polynomial, QuadraticForm, Sigmoid, from_function
 from mercer.kernels.base import Kernel, VectorKernel, kernel
-from mercer.kernels.block import dots
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.proof import Proof, Witness, proved, unknown
 from mercer.testing import KERNEL_LAWS, KernelCase, apply, check_kernel

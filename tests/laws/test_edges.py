@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mercer import KernelRidge, threads
+from mercer.engine import tiles
 from mercer.errors import DomainError, MercerError, ValidityError
 from mercer.gram import Dense, LowRank, assemble
 from mercer.kernels import (
@@ -35,7 +36,6 @@ from mercer.kernels import (
     precomputed,
     pullback,
     rescale,
-    tiles,
 )
 from mercer.solvers import Cholesky, Eigen, Primal, Problem
 from mercer.testing.law import patched

@@ -1,7 +1,7 @@
 """Distances where rounding hurts: far from the origin, nearly equal, in many dimensions.
 
 The oracle takes differences first, in extended precision: what the stored numbers really say. A
-distance may lose five digits of sixteen, as `mercer.kernels.block` promises, so that an exponent t
+distance may lose five digits of sixteen, as `mercer.engine.block` promises, so that an exponent t
 is known to 1e-10·t and its exponential to the same relative error.
 """
 

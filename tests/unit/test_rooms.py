@@ -26,6 +26,7 @@ ORDER = (
     "values",
     "domains",
     "models",
+    "engine",
     "kernels",
     "gram",
     "solvers",

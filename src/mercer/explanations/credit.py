@@ -18,12 +18,13 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Vectors
+from mercer.engine.block import Block
 from mercer.kernels import Categorical, Jaccard, Kernel, Linear, Molecule, SubsetTree
-from mercer.kernels.algebra import On, Product, Scale, Sum
-from mercer.kernels.block import Block
-from mercer.kernels.lengths import AssumePSD, Normalize
+from mercer.kernels.algebra import Product, Scale, Sum
+from mercer.kernels.algebra.normalization import AssumePSD, Normalize
 from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabulary
-from mercer.kernels.sets import members
+from mercer.kernels.structures.sets import members
+from mercer.kernels.tables import On
 
 __all__ = ["Part", "credited"]
 

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import to_numpy
+from mercer.engine.block import Block
+from mercer.engine.tiles import common_origin, fill
 from mercer.errors import DomainError
 from mercer.explanations.credit import credited
 from mercer.explanations.explanation import Explanation
 from mercer.explanations.voices import voices
-from mercer.kernels.block import Block
-from mercer.kernels.tiles import common_origin, fill
 from mercer.machines import Calibrated
 from mercer.memory import afford
 from mercer.rkhs import Function

@@ -14,9 +14,10 @@ from mercer.domains.molecules import SMILES
 from mercer.errors import FileError
 from mercer.files.frames import Trimmed
 from mercer.kernels import Kernel
-from mercer.kernels.algebra import On, Power, Product, Scale, Sum
-from mercer.kernels.elementwise import Exp, PolynomialOf
-from mercer.kernels.lengths import AssumePSD, GaussianOver, Normalize
+from mercer.kernels.algebra import Power, Product, Scale, Sum
+from mercer.kernels.algebra.elementwise import Exp, PolynomialOf
+from mercer.kernels.algebra.normalization import AssumePSD, GaussianOver, Normalize
+from mercer.kernels.tables import On
 
 __all__ = ["checked", "needed_columns", "parts_of", "rebuilt"]
 

@@ -120,7 +120,7 @@ def class_named(name: Any) -> type:
     Examples
     --------
     >>> class_named("kernels.Gaussian")
-    <class 'mercer.kernels.stationary.Gaussian'>
+    <class 'mercer.kernels.vectors.stationary.Gaussian'>
     >>> class_named("os.system")
     Traceback (most recent call last):
         ...

@@ -2,7 +2,7 @@
 
 from mercer.gram.operator import Blocked, Dense, LowRank, Operator, Pieces, assemble, features_of
 from mercer.gram.product import product
-from mercer.gram.rows import Rows
+from mercer.gram.row_cache import Rows
 from mercer.gram.stored import Stored
 
 __all__ = [

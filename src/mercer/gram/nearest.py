@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from mercer.domains import Points
+from mercer.engine.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
 from mercer.threads import in_threads
 
 __all__ = ["nearest"]

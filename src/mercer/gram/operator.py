@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import GramRows, Points, require_symmetric, to_numpy
+from mercer.engine.tiles import diagonal, fill, spans
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product, symmetric_product
 from mercer.kernels import Kernel, named
-from mercer.kernels.tiles import diagonal, fill, spans
 
 __all__ = ["Blocked", "Dense", "LowRank", "Operator", "Pieces", "assemble", "features_of"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.domains import Points, Vectors, to_numpy
-from mercer.kernels import Kernel
-from mercer.kernels.tiles import (
+from mercer.engine.tiles import (
     common_origin,
     fill,
     on_numpy,
@@ -15,6 +14,7 @@ from mercer.kernels.tiles import (
     stripe_size,
     tile,
 )
+from mercer.kernels import Kernel
 from mercer.threads import in_threads
 
 __all__ = ["product", "symmetric_product"]

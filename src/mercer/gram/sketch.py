@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points, Rows
+from mercer.engine.tiles import fill, settle, spans
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import fill, settle, spans
 from mercer.lapack import add_moments
 from mercer.threads import in_threads
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer.engine.tiles import spans
 from mercer.gram.operator import Dense
-from mercer.kernels.tiles import spans
 from mercer.threads import in_threads, one_blas_thread
 
 __all__ = ["Striped", "one_blas_thread"]

@@ -1,15 +1,21 @@
 """Resolve: kernels, their algebra, their proofs, their health on data."""
 
-from mercer.kernels.alignment import GlobalAlignment
-from mercer.kernels.angles import ArcCosine, Cosine, Tanimoto
-from mercer.kernels.bags import SetKernel
+from mercer.engine import Block, cityblock, dots, norms, squared_distances
+from mercer.kernels.algebra import (
+    assume_psd,
+    exp,
+    from_basis,
+    from_features,
+    from_function,
+    gaussian_over,
+    normalize,
+    polynomial,
+    precomputed,
+    pullback,
+    rescale,
+)
 from mercer.kernels.base import Kernel, VectorKernel, kernel
-from mercer.kernels.block import Block
-from mercer.kernels.categorical import Categorical
-from mercer.kernels.compose import pullback, rescale
-from mercer.kernels.doctor import check
-from mercer.kernels.dot import Constant, Linear, Polynomial, QuadraticForm
-from mercer.kernels.elementwise import exp, polynomial
+from mercer.kernels.diagnostics import check
 from mercer.kernels.generative import (
     Density,
     Fisher,
@@ -26,25 +32,32 @@ from mercer.kernels.graphs import (
     ShortestPath,
     WeisfeilerLehman,
 )
-from mercer.kernels.histogram import Brownian, Chi2, Intersection
-from mercer.kernels.lengths import assume_psd, gaussian_over, normalize
-from mercer.kernels.matern import Matern
 from mercer.kernels.names import named
 from mercer.kernels.notation import parse
-from mercer.kernels.proof import Proof, Witness
-from mercer.kernels.sets import Jaccard, SubsetCount
-from mercer.kernels.shepard import Shepard
-from mercer.kernels.sigmoid import Sigmoid
-from mercer.kernels.stationary import (
+from mercer.kernels.proof import Proof, Witness, proved
+from mercer.kernels.strings import Idf, Mismatch, Spectrum, Subsequence, Text, WeightedDegree
+from mercer.kernels.structures import GlobalAlignment, Jaccard, SetKernel, SubsetCount, SubsetTree
+from mercer.kernels.tables import Categorical
+from mercer.kernels.vectors import (
+    ArcCosine,
+    Brownian,
+    Chi2,
+    Constant,
+    Cosine,
     Exponential,
     Gaussian,
+    Intersection,
     Laplacian,
+    Linear,
+    Matern,
     Periodic,
+    Polynomial,
+    QuadraticForm,
     RationalQuadratic,
+    Shepard,
+    Sigmoid,
+    Tanimoto,
 )
-from mercer.kernels.strings import Idf, Mismatch, Spectrum, Subsequence, Text, WeightedDegree
-from mercer.kernels.trees import SubsetTree
-from mercer.kernels.user import from_basis, from_features, from_function, precomputed
 
 __all__ = [
     "ArcCosine",
@@ -96,6 +109,8 @@ __all__ = [
     "Witness",
     "assume_psd",
     "check",
+    "cityblock",
+    "dots",
     "exp",
     "from_basis",
     "from_features",
@@ -104,9 +119,12 @@ __all__ = [
     "kernel",
     "named",
     "normalize",
+    "norms",
     "parse",
     "polynomial",
     "precomputed",
+    "proved",
     "pullback",
     "rescale",
+    "squared_distances",
 ]

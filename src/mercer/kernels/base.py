@@ -16,24 +16,21 @@ formula for a whole `Block`, in array-API code, and so becomes fast on every arr
 from __future__ import annotations
 
 import dataclasses
-import importlib
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Self
 
 import array_api_compat
 import numpy as np
 
 from mercer.domains import ANYTHING, VECTORS, Domain, Points, Vectors
+from mercer.engine.block import Block, same_width
+from mercer.engine.tiles import diagonal, fill, on_numpy
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels.block import Block, same_width
 from mercer.kernels.features import FeatureMap, RandomFeatures
 from mercer.kernels.proof import Proof, unknown
-from mercer.kernels.tiles import diagonal, fill, on_numpy
 from mercer.memory import afford
 from mercer.values import Value
 from mercer.values import frozen as kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
 
 __all__ = ["Kernel", "VectorKernel", "kernel"]
 
@@ -305,26 +302,28 @@ class Kernel(Value):
 
     # ---- algebra ----------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Kernel:
-        return _algebra().add(self, other)
+    # Their nodes are kernels themselves; those modules enter them in OPERATIONS.
 
-    def __radd__(self, other: Any) -> Kernel:
-        return _algebra().add(other, self)
+    def __add__(self, other: object) -> Kernel:
+        return OPERATIONS["add"](self, other)
 
-    def __mul__(self, other: Any) -> Kernel:
-        return _algebra().multiply(self, other)
+    def __radd__(self, other: object) -> Kernel:
+        return OPERATIONS["add"](other, self)
 
-    def __rmul__(self, other: Any) -> Kernel:
-        return _algebra().multiply(other, self)
+    def __mul__(self, other: object) -> Kernel:
+        return OPERATIONS["multiply"](self, other)
+
+    def __rmul__(self, other: object) -> Kernel:
+        return OPERATIONS["multiply"](other, self)
 
     def __pow__(self, exponent: int) -> Kernel:
-        return _algebra().Power(self, exponent)
+        return OPERATIONS["power"](self, exponent)
 
     def on(self, *columns: Any, missing: str = "error") -> Kernel:
         """Return this kernel looking only at some columns (indices, slices or names).
 
         Missing entries are refused, or have the meaning that `missing` gives them: "own category"
-        or "ignore dimension", see `mercer.kernels.columns.On`.
+        or "ignore dimension", see `mercer.kernels.tables.columns.On`.
 
         Examples
         --------
@@ -332,12 +331,10 @@ class Kernel(Value):
         >>> Gaussian(1.0).on("height") + Linear().on(0, 1)
         Gaussian(bandwidth=1.0).on('height') + Linear().on(0, 1)
         """
-        return _algebra().On(self, columns, missing)
+        return OPERATIONS["on"](self, columns, missing)
 
 
-def _algebra() -> Any:
-    """Return the algebra, which is made of kernels and so cannot be imported before them."""
-    return importlib.import_module("mercer.kernels.algebra")
+OPERATIONS: dict[str, Callable[..., Kernel]] = {}
 
 
 class VectorKernel(Kernel):

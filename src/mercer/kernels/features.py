@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -17,9 +17,6 @@ from scipy import sparse
 from mercer.domains import VECTORS, Points, Table, Vectors
 from mercer.errors import DomainError, ValidityError
 from mercer.values import whole
-
-if TYPE_CHECKING:
-    from mercer.kernels.base import Kernel
 
 __all__ = ["FeatureMap", "RandomFeatures", "beside", "crossed", "scaled_rows"]
 
@@ -67,6 +64,20 @@ class FeatureMap:
         return self.transform(points)
 
 
+class Spectral(Protocol):
+    """What random features need of a kernel: its diagonal and its spectral density."""
+
+    def __hash__(self) -> int: ...
+
+    def admit(self, X: Any) -> Points: ...
+
+    def evaluate_diagonal(self, points: Any) -> Any: ...
+
+    def frequencies(
+        self, rng: np.random.Generator, count: int, width: int
+    ) -> np.ndarray | None: ...
+
+
 @dataclass(frozen=True)
 class RandomFeatures:
     """Cosines and sines of random projections, for a shift-invariant kernel (Bochner).
@@ -75,7 +86,7 @@ class RandomFeatures:
     frequency gives a cosine and a sine, so that the approximate diagonal is exact.
     """
 
-    kernel: Kernel
+    kernel: Spectral
     count: int
     seed: int
 
@@ -96,7 +107,7 @@ class RandomFeatures:
 
 
 @lru_cache(maxsize=8)
-def _drawn(kernel: Kernel, count: int, width: int, seed: int) -> np.ndarray:
+def _drawn(kernel: Spectral, count: int, width: int, seed: int) -> np.ndarray:
     """Return random frequencies, which many pieces of the same data ask for."""
     found = kernel.frequencies(np.random.default_rng(seed), count, width)
     if found is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mercer.errors import ValidityError, suggestion
+from mercer.kernels.algebra.custom import Precomputed
 from mercer.kernels.base import Kernel
-from mercer.kernels.dot import Linear, Polynomial
-from mercer.kernels.stationary import Gaussian, Laplacian
-from mercer.kernels.user import Precomputed
+from mercer.kernels.vectors.dot import Linear, Polynomial
+from mercer.kernels.vectors.stationary import Gaussian, Laplacian
 
 __all__ = ["NAMES", "named"]
 

@@ -19,8 +19,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Points
+from mercer.engine.block import Block, squares
 from mercer.kernels.base import Kernel
-from mercer.kernels.block import Block, squares
 from mercer.kernels.features import FeatureMap
 
 __all__ = ["Names", "Occurrences", "PatternKernel", "Patterns", "Vocabulary", "counted"]
@@ -211,7 +211,7 @@ class PatternKernel(Kernel):
         return self.encoded(block.left), self.encoded(block.right)
 
     def evaluate(self, block: Block) -> np.ndarray:
-        from mercer.kernels.sparse_products import multiply
+        from mercer.kernels.pattern_products import multiply
 
         left, right = self.compared(block)
         return multiply(left, right, block.empty())

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from mercer.kernels.base import Kernel
 
 __all__ = ["Proof", "Witness", "derive", "proved", "refute", "unknown"]
 
@@ -24,6 +21,14 @@ Verdict = Literal["proved", "refuted", "unknown"]
 # An eigenvalue counts as negative when it is below this share of the largest entry: far above
 # rounding errors of the small Gram matrices used as witnesses.
 NEGATIVE = 1e-11
+
+
+class Similarity(Protocol):
+    """What a proof is about: a kernel, asked for Gram matrices and for its own proof."""
+
+    def __call__(self, A: Any) -> Any: ...
+
+    def proof(self) -> Proof: ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Proof:
 
     Attributes
     ----------
-    kernel : Kernel
+    kernel : Similarity
         What the claim is about.
     verdict : {"proved", "refuted", "unknown"}
     rule : str
@@ -67,7 +72,7 @@ class Proof:
     └─ Linear(), positive semi-definite because xᵀz is an inner product (6.1)
     """
 
-    kernel: Kernel
+    kernel: Similarity
     verdict: Verdict
     rule: str
     premises: tuple[Proof, ...] = ()
@@ -104,17 +109,24 @@ _WORDS = {
 }
 
 
-def proved(kernel: Kernel, rule: str, *premises: Proof) -> Proof:
-    """State that `kernel` is valid by `rule`."""
+def proved(kernel: Similarity, rule: str, *premises: Proof) -> Proof:
+    """State that `kernel` is valid by `rule`.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> proved(Linear(), "xᵀz is an inner product (6.1)").verdict
+    'proved'
+    """
     return Proof(kernel, "proved", rule, premises)
 
 
-def unknown(kernel: Kernel, reason: str, *premises: Proof) -> Proof:
+def unknown(kernel: Similarity, reason: str, *premises: Proof) -> Proof:
     """State that nothing is known, and why."""
     return Proof(kernel, "unknown", reason, premises)
 
 
-def derive(kernel: Kernel, rule: str, *parts: Kernel) -> Proof:
+def derive(kernel: Similarity, rule: str, *parts: Similarity) -> Proof:
     """Apply a rule that keeps validity: proved if all parts are.
 
     If a part is not valid, the whole may still be; it is refuted only if a witness against a
@@ -128,7 +140,7 @@ def derive(kernel: Kernel, rule: str, *parts: Kernel) -> Proof:
 
 
 def refute(
-    kernel: Kernel, reason: str, candidates: Iterable[Any], premises: tuple[Proof, ...] = ()
+    kernel: Similarity, reason: str, candidates: Iterable[Any], premises: tuple[Proof, ...] = ()
 ) -> Proof:
     """Look for a witness among the candidates; without one the verdict is unknown."""
     for points in candidates:
@@ -138,7 +150,7 @@ def refute(
     return unknown(kernel, reason, *premises)
 
 
-def negative(kernel: Kernel, points: Any) -> Witness | None:
+def negative(kernel: Similarity, points: Any) -> Witness | None:
     """Return a witness if the Gram matrix of `points` has a clearly negative eigenvalue."""
     try:
         K = kernel(points)

@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning as NotDistinct
 from sklearn.utils import check_random_state
 
 from mercer.domains import Points, Vectors, to_numpy
+from mercer.engine.tiles import fill
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
-from mercer.kernels.tiles import fill
 from mercer.solvers.forward_selection import forward_selection
 from mercer.values import whole
 

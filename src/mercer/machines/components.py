@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import to_numpy
+from mercer.engine.tiles import diagonal
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense
 from mercer.gram.centered import centered
 from mercer.gram.sketch import whitened
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import diagonal
 from mercer.machines.sketching import Items, Sketching
 from mercer.plans import Decision
 from mercer.solvers.eigenpairs import Full, Spectrum, rounding

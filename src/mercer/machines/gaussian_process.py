@@ -24,8 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GramRows, Points
 from mercer.errors import DomainError, ValidityError
+from mercer.gram.slopes import slopes_of
 from mercer.kernels import Kernel
-from mercer.kernels.slopes import slopes_of
 from mercer.machines.posterior import Posterior, posterior_of
 from mercer.machines.ridge import KernelRidge
 from mercer.plans import Plan

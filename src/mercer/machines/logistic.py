@@ -18,10 +18,10 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from mercer.domains import Points, Stream, admit_labels, admit_weights, weigh_classes
+from mercer.engine.tiles import working_bytes
 from mercer.errors import ConvergenceWarning, PlanError
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import working_bytes
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.machines.sketching import (
     Gathered,

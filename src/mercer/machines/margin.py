@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
+from mercer.engine.tiles import diagonal, fill, on_numpy, settle, unpacks, working_bytes
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
-from mercer.gram.room import ROOM
+from mercer.gram.buffers import ROOM
 from mercer.kernels import Kernel, Linear
-from mercer.kernels.tiles import diagonal, fill, on_numpy, settle, unpacks, working_bytes
 from mercer.machines.bounds import limit_of
 from mercer.machines.devices import assembled, on_gpu, placed, prefers_gpu
 from mercer.machines.scores import Scorer

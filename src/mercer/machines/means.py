@@ -18,10 +18,10 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
 from mercer.domains import Points, admit_weights
+from mercer.engine.tiles import fill
 from mercer.errors import ConvergenceWarning, DomainError
 from mercer.gram import Blocked, Dense, LowRank, Operator
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import fill
 from mercer.machines.scores import Scorer, averages, cheapest, weights_of
 from mercer.memory import affordable
 from mercer.rkhs import Function

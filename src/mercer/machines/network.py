@@ -19,10 +19,10 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Points, admit_labels, admit_target, to_numpy
+from mercer.engine.tiles import fill, working_bytes
 from mercer.errors import DomainError
 from mercer.gram import assemble, product
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import fill, working_bytes
 from mercer.machines.centers import choose, how_many
 from mercer.machines.machine import Machine, number
 from mercer.plans import Decision, Plan, Size, requested

@@ -17,12 +17,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Points, Stream, Vectors
+from mercer.engine.tiles import working_bytes
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import LowRank, Operator
 from mercer.gram.centered import centered
 from mercer.gram.stripes import Striped
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import working_bytes
 from mercer.machines.components import components_of
 from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back

@@ -20,11 +20,11 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from mercer.domains import Points, to_numpy
+from mercer.engine.tiles import TILE, diagonal, fill, quiet, spans
 from mercer.errors import SolveError
 from mercer.gram import Dense, LowRank, Operator, assemble, features_of
 from mercer.kernels import Kernel
 from mercer.kernels.features import scaled_rows
-from mercer.kernels.tiles import TILE, diagonal, fill, quiet, spans
 from mercer.memory import afford
 from mercer.solvers.cholesky import Cholesky, mirror_down
 from mercer.solvers.problem import Problem, singular_message

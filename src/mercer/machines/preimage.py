@@ -22,9 +22,9 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.domains import Points, Vectors, to_numpy
+from mercer.engine.tiles import fill, spans
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Gaussian, Kernel, Linear
-from mercer.kernels.tiles import fill, spans
 from mercer.machines.ridge import KernelRidge
 
 __all__ = ["fixed_point", "learned", "rows_of", "way_back"]

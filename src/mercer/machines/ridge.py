@@ -25,10 +25,10 @@ from mercer.domains import (
     to_numpy,
     weigh_classes,
 )
+from mercer.engine.tiles import diagonal, on_numpy, working_bytes
 from mercer.gram import Dense
-from mercer.gram.rough import in_single
+from mercer.gram.single_precision import in_single
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import diagonal, on_numpy, working_bytes
 from mercer.machines import devices
 from mercer.machines.devices import FASTER, assembled, fits, on_gpu, placed, prefers_gpu
 from mercer.machines.machine import number

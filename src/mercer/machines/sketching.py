@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import InMemory, Points, Rows, Stream, Streamed, Vectors, is_stream
+from mercer.engine.tiles import fill, working_bytes
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.gram.sketch import CenterSketch, FeatureSketch
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.features import RandomFeatures
-from mercer.kernels.tiles import fill, working_bytes
 from mercer.machines import devices
 from mercer.machines.centers import means_of
 from mercer.machines.devices import on_gpu, placed, prefers_gpu

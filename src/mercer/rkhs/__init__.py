@@ -3,7 +3,7 @@
 from mercer.rkhs.discrepancy import mmd
 from mercer.rkhs.embedding import Embedding, mean_embedding
 from mercer.rkhs.empirical import EmpiricalMap, empirical_map
-from mercer.rkhs.featured import Featured
+from mercer.rkhs.feature_function import Featured
 from mercer.rkhs.function import Function, section
 from mercer.rkhs.independence import hsic
 from mercer.rkhs.statistic import Statistic

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from mercer.domains import Points, Rows, Streamed, to_numpy
+from mercer.engine.tiles import common_origin, fill, on_numpy, spans, tile
 from mercer.errors import DomainError
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, tile
 from mercer.progress import progress
-from mercer.rkhs.sources import equal_pieces, resolved_on, rows_of
+from mercer.rkhs.passes import equal_pieces, resolved_on, rows_of
 from mercer.rkhs.statistic import Statistic, permuted
 from mercer.threads import in_threads
 

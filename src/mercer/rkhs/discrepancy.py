@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points, Vectors
+from mercer.engine.tiles import diagonal, fill
 from mercer.errors import ValidityError, suggestion
 from mercer.gram.product import GROUPS, symmetric_product
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
-from mercer.kernels.tiles import diagonal, fill
 from mercer.memory import affordable, available
 from mercer.progress import progress
 from mercer.rkhs.approximate import by_features, linear_time
-from mercer.rkhs.sources import require_in_memory
+from mercer.rkhs.passes import require_in_memory
 from mercer.rkhs.statistic import Statistic, orders, permuted, require_count
 from mercer.values import whole
 

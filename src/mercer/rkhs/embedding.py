@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import InMemory, Points, Rows, Streamed, real_numbers
+from mercer.engine.tiles import fill
 from mercer.errors import DomainError
 from mercer.gram import Blocked, product
 from mercer.gram.product import symmetric_product
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
-from mercer.kernels.tiles import fill
 from mercer.progress import progress
 from mercer.rkhs.function import Function
-from mercer.rkhs.sources import require_in_memory, rows_of
+from mercer.rkhs.passes import require_in_memory, rows_of
 from mercer.solvers.pivoted_cholesky import pivoted
 from mercer.values import whole
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points
+from mercer.engine.tiles import fill
 from mercer.errors import ValidityError
 from mercer.gram import product
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
-from mercer.kernels.tiles import fill
 from mercer.values import whole
 
 __all__ = ["EmpiricalMap", "empirical_map"]

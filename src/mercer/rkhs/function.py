@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import real_numbers
+from mercer.engine.tiles import fill
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import product
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
-from mercer.kernels.tiles import fill
 
 __all__ = ["Function", "section"]
 

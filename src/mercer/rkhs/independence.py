@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points
+from mercer.engine.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
 from mercer.errors import DomainError
 from mercer.gram.product import symmetric_product
 from mercer.kernels import Kernel, named
-from mercer.kernels.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
 from mercer.memory import afford, affordable
 from mercer.progress import progress
-from mercer.rkhs.sources import require_in_memory
+from mercer.rkhs.passes import require_in_memory
 from mercer.rkhs.statistic import Statistic, orders, permuted, require_count
 from mercer.threads import in_threads
 

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from mercer import lapack
+from mercer.engine.tiles import spans
 from mercer.errors import SelectionError, SolveError, suggestion
-from mercer.kernels.tiles import spans
 from mercer.solvers.cholesky import mirror_down
 from mercer.solvers.problem import singular_message
 

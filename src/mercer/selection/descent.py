@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from mercer.engine.tiles import diagonal
 from mercer.errors import SelectionError, SolveError, ValidityError
+from mercer.gram.slopes import Tiling
 from mercer.kernels import Kernel
-from mercer.kernels.slopes import Tiling
-from mercer.kernels.tiles import diagonal
 from mercer.progress import progress
 from mercer.selection.criteria import along_penalties, criterion
 from mercer.selection.logarithms import (

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.errors import MercerError
 from mercer.kernels import Block, Kernel
-from mercer.kernels.stationary import Stationary
+from mercer.kernels.vectors.stationary import Stationary
 
 __all__ = ["AMPLITUDES", "REACHES", "Logarithms", "per_dimension", "with_medians"]
 

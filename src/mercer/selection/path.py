@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import admit_labels, admit_weights, real_numbers, to_numpy
+from mercer.engine.tiles import diagonal
 from mercer.errors import SelectionError, SelectionWarning, ValidityError
-from mercer.kernels.tiles import diagonal
 from mercer.machines import SVC
 from mercer.progress import progress
 from mercer.selection.curves import Curve, chosen

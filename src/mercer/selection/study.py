@@ -21,10 +21,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from mercer.domains import GramRows, Points, admit_weights
+from mercer.engine.tiles import fill_several
 from mercer.errors import MercerError
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, named
-from mercer.kernels.tiles import fill_several
 from mercer.machines import Machine
 from mercer.machines.machine import POLICIES
 from mercer.machines.margin import Margin

@@ -23,9 +23,9 @@ import numpy as np
 from scipy.optimize import minimize, nnls
 
 from mercer.domains import admit_labels, admit_target, admit_weights, to_numpy
+from mercer.engine.tiles import fill, spans
 from mercer.errors import SelectionError, SolveError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
-from mercer.kernels.tiles import fill, spans
 from mercer.machines.machine import number
 from mercer.memory import afford
 from mercer.progress import progress

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from mercer.kernels.tiles import quiet, spans
+from mercer.engine.tiles import quiet, spans
 from mercer.solvers.packed import Packed
 from mercer.solvers.problem import (
     Columns,

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 
 from mercer import lapack
-from mercer.kernels.tiles import spans
+from mercer.engine.tiles import spans
 
 __all__ = ["Features", "Influence", "Inverse", "Spectrum", "System", "Thin", "Whole"]
 

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from mercer.gram.rough import roughened
-from mercer.kernels.tiles import spans
+from mercer.engine.tiles import spans
+from mercer.gram.single_precision import roughened
 from mercer.solvers.conjugate import Map
 from mercer.solvers.conjugate_gradients import descend
 from mercer.solvers.pivoted_cholesky import LowRankFactor, pivoted

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.gram.room import ROOM
-from mercer.kernels.tiles import spans
+from mercer.engine.tiles import spans
+from mercer.gram.buffers import ROOM
 from mercer.memory import affordable
 from mercer.threads import cores, in_threads, one_blas_thread
 

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 from scipy.linalg import lapack
 
-from mercer.kernels.tiles import quiet, spans
+from mercer.engine.tiles import quiet, spans
 from mercer.threads import in_threads
 
 __all__ = ["Packed"]

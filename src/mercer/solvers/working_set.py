@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram import Pieces, Rows, Stored
-from mercer.gram.room import ROOM
+from mercer.gram.buffers import ROOM
 from mercer.solvers.choice import choose, enough
 from mercer.solvers.free_variables import Plane, settle_free
 from mercer.solvers.quadratic import (

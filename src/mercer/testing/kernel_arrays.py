@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 import mercer.threads as pool
+from mercer.engine import tiles
 from mercer.errors import DomainError
 from mercer.gram import product
-from mercer.kernels import tiles
 from mercer.testing.cases import KernelCase
 from mercer.testing.law import Inapplicable, agree, by_name, identical, patched
 

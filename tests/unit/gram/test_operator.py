@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from mercer.engine.tiles import TILE
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Blocked, Dense, LowRank, assemble, product
 from mercer.kernels import (
@@ -16,7 +17,6 @@ from mercer.kernels import (
     from_function,
     precomputed,
 )
-from mercer.kernels.tiles import TILE
 from tests.measure import peak
 
 TOLERANCE = {"rtol": 1e-11, "atol": 1e-11}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
+from mercer.engine.tiles import TILE
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.nearest import nearest
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, from_function
-from mercer.kernels.tiles import TILE
 from mercer.machines.neighbors import KernelNeighbors
 
 

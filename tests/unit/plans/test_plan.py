@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from mercer import GaussianProcess, KernelRidge, KernelRidgeClassifier, Plan
+from mercer.engine import tiles
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import operator
 from mercer.kernels import (
@@ -18,7 +19,6 @@ from mercer.kernels import (
     Polynomial,
     Sigmoid,
     gaussian_over,
-    tiles,
 )
 from mercer.plans import Nystrom, Size, available, human, plan_ridge, requested, room
 from mercer.plans.ridge import MIXED_FROM

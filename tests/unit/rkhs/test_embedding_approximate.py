@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 import mercer.rkhs.approximate as approximate
-import mercer.rkhs.sources as sources
+import mercer.rkhs.passes as sources
 from mercer.domains import Stream
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, from_function

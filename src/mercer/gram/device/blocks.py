@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mercer.domains import Vectors
+from mercer.engine.tiles import fill
 from mercer.gram.device.devices import emptied, free_bytes, is_full
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import fill
 
 __all__ = ["evaluate", "in_parts", "multiply", "normal", "rows_at_once"]
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mercer.domains import Points, to_numpy
+from mercer.engine.tiles import diagonal, spans
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
 from mercer.gram.device.devices import (
     allocate,
@@ -22,7 +23,6 @@ from mercer.gram.device.sides import Products
 from mercer.gram.device.streaming import DeviceRows, tensor
 from mercer.gram.operator import Blocked
 from mercer.kernels import Kernel
-from mercer.kernels.tiles import diagonal, spans
 from mercer.memory import afford
 
 __all__ = ["OnDevice", "product"]

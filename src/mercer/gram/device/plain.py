@@ -13,8 +13,8 @@ from mercer.errors import DomainError, PlanError
 from mercer.gram.device.expression import Program, Unfused
 from mercer.gram.device.rules import fuse
 from mercer.kernels import Kernel
-from mercer.kernels.algebra import On
-from mercer.kernels.composite import Composite
+from mercer.kernels.algebra.composite import Composite
+from mercer.kernels.tables import On
 
 __all__ = ["explained", "numbered", "numbers", "program_of"]
 

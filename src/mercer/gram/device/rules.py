@@ -26,9 +26,10 @@ from mercer.kernels import (
     Sigmoid,
     Tanimoto,
 )
-from mercer.kernels.algebra import On, Power, Product, Scale, Sum
-from mercer.kernels.elementwise import Exp, PolynomialOf
-from mercer.kernels.lengths import AssumePSD, GaussianOver, Normalize
+from mercer.kernels.algebra import Power, Product, Scale, Sum
+from mercer.kernels.algebra.elementwise import Exp, PolynomialOf
+from mercer.kernels.algebra.normalization import AssumePSD, GaussianOver, Normalize
+from mercer.kernels.tables import On
 
 __all__ = ["RULES", "fuse"]
 

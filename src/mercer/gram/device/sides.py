@@ -17,8 +17,8 @@ from typing import Any, Literal
 from mercer.domains import Vectors
 from mercer.gram.device.expression import Length, Metric, Program
 from mercer.kernels import Cosine, Kernel, Periodic, QuadraticForm
-from mercer.kernels.angles import unit_rows
-from mercer.kernels.lengths import Normalize
+from mercer.kernels.algebra.normalization import Normalize
+from mercer.kernels.vectors.cosine import unit_rows
 
 __all__ = ["PADDING", "Part", "Products", "Role", "Side", "origins", "prepare"]
 

@@ -10,13 +10,13 @@ import numpy as np
 from scipy import linalg
 
 from mercer.domains import Points, Vectors, real_numbers
+from mercer.engine.block import Block, multiply, squares
+from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ModelWarning, ValidityError, suggestion
 from mercer.kernels.base import adopted, kernel
-from mercer.kernels.block import Block, multiply, squares
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.generative.modeled import Modeled, plain
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.tiles import quiet
 from mercer.values import Identity, positive
 
 __all__ = ["Fisher"]

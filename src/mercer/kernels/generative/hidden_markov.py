@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.domains import Points, Series, Vectors
+from mercer.engine.block import Block
+from mercer.engine.tiles import quiet
 from mercer.errors import ValidityError
 from mercer.kernels.base import kernel
-from mercer.kernels.block import Block
 from mercer.kernels.generative.modeled import Modeled, flag, warn_of_impossible
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.tiles import quiet
 from mercer.values import Identity
 
 __all__ = ["HiddenMarkov"]

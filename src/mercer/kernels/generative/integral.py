@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.domains import ANYTHING, Domain, Points
+from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import kernel
 from mercer.kernels.generative.positive import Positive, products
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.tiles import quiet
 from mercer.values import Identity, whole
 
 __all__ = ["LatentIntegral"]

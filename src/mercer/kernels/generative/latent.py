@@ -10,12 +10,12 @@ import numpy as np
 from scipy import linalg
 
 from mercer.domains import Points, Vectors, real_numbers
+from mercer.engine.block import Block
+from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import VectorKernel, adopted, kernel
-from mercer.kernels.block import Block
 from mercer.kernels.generative.modeled import plain
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.tiles import quiet
 from mercer.values import Identity, whole
 
 __all__ = ["LatentGaussian"]

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points, Vectors
+from mercer.engine.block import Block
+from mercer.engine.tiles import quiet
 from mercer.kernels.base import Kernel, adopted
-from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.generative.modeled import plain, warn_of_impossible
-from mercer.kernels.tiles import quiet
 
 __all__ = ["Positive", "products", "tops"]
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.domains import SERIES, Domain, Points, Series, Vectors
+from mercer.engine.block import Block
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.block import Block
 from mercer.kernels.proof import Proof, proved
 from mercer.values import positive
 

@@ -12,11 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import GRAPHS, Domain, Graph, Graphs, as_graph
+from mercer.engine.tiles import spans
 from mercer.errors import ValidityError
 from mercer.kernels.base import kernel
 from mercer.kernels.patterns import PatternKernel, Patterns, Vocabulary
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.tiles import spans
 from mercer.threads import cores, in_threads
 from mercer.values import whole
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.domains import GRAPHS, Domain, Graphs
+from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel
-from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.graphs.vertices import Vertices, resolve_on_vertices, vertices
 from mercer.kernels.patterns import PatternKernel

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import GRAPHS, Domain, Graph, Graphs, Points, as_graph, same_kind
+from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.block import Block
 from mercer.kernels.proof import Proof, proved
 from mercer.values import positive, whole
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Graph, Graphs, Kind, Labels, Points, as_graph, same_kind
+from mercer.engine.block import Block
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.block import Block
 from mercer.kernels.graphs.over_vertices import OverVertices
 from mercer.kernels.graphs.vertices import values_of, vertex_tiles
 from mercer.kernels.patterns import Occurrences, Patterns, Vocabulary

@@ -9,10 +9,10 @@ import numpy as np
 
 from mercer.domains import VECTORS, Anything, Columns, Graph, Graphs, Points, VectorDomain
 from mercer.domains.graphs import NODE
+from mercer.engine.block import same_width
+from mercer.engine.tiles import tile
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel
-from mercer.kernels.block import same_width
-from mercer.kernels.tiles import tile
 
 __all__ = [
     "VertexTile",

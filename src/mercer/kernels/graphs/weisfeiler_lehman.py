@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Graph, GraphDomain, Graphs, as_graph
+from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.block import Block
 from mercer.kernels.graphs.over_vertices import OverVertices, counts
 from mercer.kernels.graphs.refinement import Refined, refine, relabeled
 from mercer.kernels.graphs.stacked import stacked

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.domains import STRINGS, Domain, Points, Strings
+from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import kernel
-from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabulary
 from mercer.kernels.proof import Proof, proved

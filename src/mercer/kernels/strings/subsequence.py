@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from mercer.domains import STRINGS, Domain, Strings
+from mercer.engine.block import Block
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.block import Block
 from mercer.kernels.proof import Proof, proved
 from mercer.values import positive, whole
 
@@ -68,12 +68,12 @@ class Subsequence(Kernel):
         return float(total)
 
     def evaluate(self, block: Block) -> np.ndarray:
-        from mercer.kernels.strings.lanes import gaps
+        from mercer.kernels.strings.loops import gaps
 
         return gaps(block, self.length, self.decay, block.empty())
 
     def evaluate_diagonal(self, points: Strings) -> np.ndarray:
-        from mercer.kernels.strings.lanes import gaps_within
+        from mercer.kernels.strings.loops import gaps_within
 
         return gaps_within(points, self.length, self.decay)
 

@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.linalg import cholesky_banded
 
 from mercer.domains import STRINGS, Domain, Points, Strings
+from mercer.engine.block import Block
 from mercer.kernels.base import kernel
-from mercer.kernels.block import Block
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.patterns import Names, Occurrences, PatternKernel, Patterns, Vocabulary
 from mercer.kernels.proof import Proof, proved
@@ -75,12 +75,12 @@ class WeightedDegree(PatternKernel):
         """Nothing is to be encoded: letters are compared as they are."""
 
     def evaluate(self, block: Block) -> np.ndarray:
-        from mercer.kernels.strings.lanes import runs
+        from mercer.kernels.strings.loops import runs
 
         return runs(block, self.degree, self._weights() / self._scale(), block.empty())
 
     def evaluate_diagonal(self, points: Any) -> np.ndarray:
-        from mercer.kernels.strings.lanes import runs_within
+        from mercer.kernels.strings.loops import runs_within
 
         return runs_within(points, self.degree, self._weights() / self._scale())
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from mercer.engine import distances
 from mercer.gram.device import blocks
-from mercer.kernels import Gaussian, Laplacian, distances
+from mercer.kernels import Gaussian, Laplacian
 
 torch = pytest.importorskip("torch")
 

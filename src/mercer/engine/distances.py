@@ -1,0 +1,292 @@
+"""Distances: squared, city-block and others, of all pairs of a block, accurate and shared."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from scipy import sparse
+from scipy.spatial import distance
+
+from mercer.domains import ZERO, Points, Vectors
+from mercer.engine.block import (
+    Block,
+    dot,
+    multiply,
+    outer,
+    rows,
+    scaled,
+    sides,
+    squares,
+    sum_over_dimensions,
+)
+
+__all__ = [
+    "absolute_differences",
+    "cityblock",
+    "minkowski",
+    "moved",
+    "squared_differences",
+    "squared_distances",
+]
+
+# Below this many dimensions, adding up squared differences is cheaper than a matrix product.
+FEW_DIMENSIONS = 4
+FEW_IN_SINGLE = 24  # the same in single precision, where differences are compiled
+# Squared distances smaller than this share of the squared norms have lost more than five digits
+# in |x|² + |z|² − 2xᵀz, and are computed again from the differences.
+CANCELLATION = 1e-5
+CANCELLATION_IN_SINGLE = 1e-3
+# If more than one entry in this many is spoiled, all of the block is computed from differences.
+MANY = 16
+
+
+def squared_distances(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+    """Return all |x − z|² of a block, each to nearly full relative accuracy.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> squared_distances(Block(VECTORS.admit([[0.0, 0.0]]), VECTORS.admit([[3.0, 4.0]])))
+    array([[25.]])
+    """
+    return block.share(("squared", scales), lambda: _squared(block, scales))
+
+
+def cityblock(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+    """Return all Σ|xᵢ − zᵢ| of a block.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> cityblock(Block(VECTORS.admit([[0.0, 0.0]]), VECTORS.admit([[3.0, 4.0]])))
+    array([[7.]])
+    """
+    return block.share(("cityblock", scales), lambda: _cityblock(block, scales))
+
+
+def minkowski(block: Block, order: float, weights: tuple[float, ...] | None) -> Any:
+    """Return all Σ wᵢ|xᵢ − zᵢ|^r of a block (the power sum, without its root)."""
+    if weights is None and order in (1.0, 2.0):
+        return cityblock(block) if order == 1.0 else squared_distances(block)
+
+    def compute() -> Any:
+        xp, (A, B) = block.xp, rows(block)
+        w = weights or (1.0,) * int(A.shape[1])
+        return sum_over_dimensions(block, A, B, lambda i, u: w[i] * xp.abs(u) ** order)
+
+    return block.share(("minkowski", order, weights), compute)
+
+
+def squared_differences(block: Block, H: np.ndarray, scales: tuple[float, ...]) -> np.ndarray:
+    """Return Σ Hᵢⱼ(xᵢ − zⱼ)² in each dimension, by products instead of all the differences.
+
+    Seen from one origin, little cancels in h·x² + h'·z² − 2xᵀHz with the row and column sums h, h'
+    of H.
+    """
+    A, B = (side.array for side in _near_origin(block, scales))
+    across = H @ B
+    if sparse.issparse(A):
+        own = A.multiply(A).T @ H.sum(axis=1) + B.multiply(B).T @ H.sum(axis=0)
+        return own - 2 * np.asarray(A.multiply(across).sum(axis=0)).ravel()
+    own = H.sum(axis=1) @ A**2 + H.sum(axis=0) @ B**2
+    return own - 2 * np.einsum("ij,ij->j", A, across)
+
+
+def absolute_differences(block: Block, H: np.ndarray, scales: tuple[float, ...]) -> np.ndarray:
+    """Return Σ Hᵢⱼ|xᵢ − zⱼ| in each dimension."""
+    A, B = (side.array for side in _near_origin(block, scales))
+    found, work = np.empty(len(scales)), None
+    for d in range(len(scales)):
+        a, b = (s[:, [d]].toarray()[:, 0] if sparse.issparse(s) else s[:, d] for s in (A, B))
+        work = outer(block, "subtract", a, b, work)
+        found[d] = dot(H, np.abs(work, out=work))
+    return found
+
+
+class Moved(Points):
+    """Vectors in working precision, scaled, seen from their origin, with their squared lengths.
+
+    `wide` has both in one array: (x, 1, |x|²). Rows that are mostly zero have their `nonzeros`
+    instead.
+    """
+
+    def __init__(self, array: Any, squares: Any, wide: Any = None, nonzeros: Any = None) -> None:
+        super().__init__()
+        self.array = array
+        self.squares = squares
+        self.wide = wide
+        self.nonzeros = nonzeros
+
+    def __len__(self) -> int:
+        return int(self.array.shape[0])
+
+    @cached_property
+    def opposite(self) -> np.ndarray:
+        """(−2x, |x|², 1), whose product with the other side's `wide` is |x − z|²."""
+        ones = np.ones(len(self), self.array.dtype)
+        return np.column_stack([self.array * self.array.dtype.type(-2.0), self.squares, ones])
+
+    @cached_property
+    def transposed(self) -> np.ndarray:
+        """The vectors as columns."""
+        return np.ascontiguousarray(self.array.T)
+
+    def take(self, rows: Any) -> Moved:
+        if self.wide is not None:
+            return widened(self.wide[rows])
+        some = None if self.nonzeros is None else self.nonzeros.take(rows)
+        return Moved(self.array[rows], self.squares[rows], nonzeros=some)
+
+
+def widened(wide: np.ndarray) -> Moved:
+    """Return moved points whose vectors and lengths are parts of one array."""
+    return Moved(wide[:, :-2], wide[:, -1], wide)
+
+
+def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Moved:
+    """Return points prepared for distances; made once for all tiles if they have an origin."""
+
+    def prepare(p: Points) -> Moved:
+        assert isinstance(p, Vectors)
+        unmoved = origin is None or origin is ZERO
+        array = scaled(Vectors(p.array if unmoved else p.array - origin), scales)
+        lengths = squares(array)
+        if not isinstance(array, np.ndarray):
+            return Moved(array, lengths)
+        if p.single:
+            array, lengths = array.astype(np.float32), lengths.astype(np.float32)
+        if origin is ZERO:
+            from mercer.engine.nonzeros import Nonzeros
+
+            return Moved(array, lengths, nonzeros=Nonzeros.of(array))
+        ones = np.ones(len(array), array.dtype)
+        return widened(np.column_stack([array, ones, lengths]))
+
+    if origin is None or origin is not points.origin:
+        return prepare(points)
+    prepared = points.view(("moved", scales), prepare)
+    assert isinstance(prepared, Moved)
+    return prepared
+
+
+def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[Moved, Moved]:
+    """Return both sides seen from one origin, and only then scaled: that loses no digits."""
+    left, right = sides(block)
+    origin = left.origin if left.origin is right.origin else None
+    if origin is None and not left.is_sparse:
+        origin = block.xp.mean(right.array, axis=0)
+    return moved(left, scales, origin), moved(right, scales, origin)
+
+
+def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
+    left, _ = sides(block)
+    single = block.dtype == np.float32
+    if not single and not left.is_sparse and left.width <= FEW_DIMENSIONS:
+        return _direct(block, scales)
+    A, B = _near_origin(block, scales)
+    if single and left.width <= FEW_IN_SINGLE:
+        from mercer.engine.single import squared
+
+        return squared(np.ascontiguousarray(A.array), B.transposed, block.empty())
+    return _mended(block, _expanded(block, A, B), A, B, scales)
+
+
+def _expanded(block: Block, A: Moved, B: Moved) -> Any:
+    """Return |x|² + |z|² − 2xᵀz (6.24), with NumPy as one product of widened vectors."""
+    if A.nonzeros is not None and B.nonzeros is not None:
+        from mercer.engine.nonzeros import squared
+
+        return squared(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
+    if A.wide is not None and B.wide is not None:
+        return multiply(block, A.opposite, B.wide)
+    D = multiply(block, A.array, B.array)
+    D *= -2.0
+    D += A.squares[:, None]
+    D += B.squares[None, :]
+    return D
+
+
+def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
+    """Add up the squared differences themselves: slower, but nothing cancels."""
+
+    def term(i: int, difference: Any) -> Any:
+        if scales is not None:
+            difference /= scales[i]
+        difference *= difference
+        return difference
+
+    return sum_over_dimensions(block, *rows(block), term)
+
+
+def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] | None) -> Any:
+    """Compute the entries that cancellation has spoiled again, from the original differences."""
+    xp = block.xp
+    if A.nonzeros is not None and A.nonzeros.exact and B.nonzeros.exact:
+        return D
+    single = xp.finfo(D.dtype).bits < 64
+    share = CANCELLATION_IN_SINGLE if single else CANCELLATION
+    left, right = share * A.squares, share * B.squares
+    if xp.min(D) >= xp.max(left) + xp.max(right):
+        return D
+    if not isinstance(D, np.ndarray):
+        return _mended_elsewhere(block, D, D < left[:, None] + right[None, :], scales)
+    some = np.flatnonzero(D.min(axis=1) < left + right.max())
+    near = D[some]
+    near = np.subtract(near, right, out=near) < left[some, None]
+    # Single precision has its digits only near the origin, where scales are done with too.
+    inside = single or sparse.issparse(A.array)
+    X, Z = (A.array, B.array) if inside else rows(block)
+    if np.count_nonzero(near) * MANY > D.size and not sparse.issparse(X):
+        again = (
+            sum_over_dimensions(block, X, Z, lambda _, u: np.square(u, out=u))
+            if single
+            else _direct(block, scales)
+        )
+        for row, spoiled in zip(some, near, strict=True):
+            np.copyto(D[row], again[row], where=spoiled)
+        return D
+    i, j = np.divmod(np.flatnonzero(near), D.shape[1])  # much faster than in two dimensions
+    i = some[i]
+    for part in range(0, len(i), len(D)):  # a few at a time: each takes a row of memory
+        places = (i[part : part + len(D)], j[part : part + len(D)])
+        difference = X[places[0]] - Z[places[1]]
+        if scales is not None and not inside:
+            difference /= np.asarray(scales)
+        D[places] = squares(difference)
+    return D
+
+
+def _mended_elsewhere(block: Block, D: Any, near: Any, scales: tuple[float, ...] | None) -> Any:
+    """Do the same with another array library; only Torch's arrays can be written into."""
+    xp = block.xp
+    count = int(xp.count_nonzero(near))
+    if count == 0:
+        return D
+    if count * MANY > near.shape[0] * near.shape[1] or not array_api_compat.is_torch_array(D):
+        return xp.where(near, _direct(block, scales), D)
+    X, Z = rows(block)
+    i, j = xp.nonzero(near)
+    difference = X[i] - Z[j]
+    if scales is not None:  # only now: far from zero, scaled rows have fewer digits
+        difference = scaled(Vectors(difference), scales)
+    D[i, j] = squares(difference)
+    return D
+
+
+def _cityblock(block: Block, scales: tuple[float, ...] | None) -> Any:
+    left, right = _near_origin(block, scales)
+    A, B = left.array, right.array
+    if block.dtype == np.float32:
+        from mercer.engine.single import absolute
+
+        return absolute(np.ascontiguousarray(A), right.transposed, block.empty())
+    if sparse.issparse(A):
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B))
+    if isinstance(A, np.ndarray):
+        return distance.cdist(A, B, "cityblock")
+    return sum_over_dimensions(block, A, B, lambda i, u: block.xp.abs(u))
