@@ -200,7 +200,7 @@ def test_machines_are_foretold_as_they_would_be_fitted(name, weighted, classes, 
         y = F[:, :1] if classes == 2 else F[:, 1:3]
     splits = [without(part, np.arange(n)) for part in partition(rng, np.arange(n), 5)]
     with forced(route):
-        task = machine._regression(y, n, weights)
+        task = machine.regression(y, n, weights)
         source = F if route == "features" else K
         found = foretell([Job(machine, task, source, splits, levels, route != "features")])[0]
     known = 0

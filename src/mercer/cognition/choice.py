@@ -57,6 +57,8 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
     }
     order: Any
     exponent: Any
+    saved = ("_asked", "_columns", "_layout_", "_memory")  # in model files
+
     free: Any
     loss: Any
     starts: Any

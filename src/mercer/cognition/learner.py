@@ -50,6 +50,8 @@ class Learner(ClassifierMixin, BaseEstimator):
     what the learned function gives for new stimuli (`_outputs`, `_choose`).
     """
 
+    saved = ("_columns",)  # in model files
+
     classes_: np.ndarray
     trace_: np.ndarray
 

@@ -14,7 +14,6 @@ from mercer.errors import DomainError
 from mercer.explanations.credit import credited
 from mercer.explanations.explanation import Explanation
 from mercer.explanations.voices import voices
-from mercer.machines import Calibrated
 from mercer.memory import afford
 from mercer.rkhs import Function
 
@@ -85,9 +84,10 @@ def _last(machine: Any, X: Any) -> tuple[Any, Any]:
     """Return the machine inside a search, a calibration or a pipeline, and what it sees of X."""
     if hasattr(machine, "best_estimator_"):
         return _last(machine.best_estimator_, X)
-    if isinstance(machine, Calibrated):
+    delegate = getattr(machine, "delegate", None)
+    if delegate is not None:
         check_is_fitted(machine)
-        return _last(machine.machine_, X)
+        return _last(getattr(machine, delegate), X)
     if hasattr(machine, "steps"):
         return _last(machine[-1], machine[:-1].transform(X) if len(machine.steps) > 1 else X)
     return machine, X

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.domains import Points
 from mercer.errors import DomainError
-from mercer.machines.pairs import duels
+from mercer.machines.abilities import Abilities
 from mercer.rkhs import Function
 
 __all__ = ["Voices", "voices"]
@@ -51,7 +51,8 @@ def voices(machine: Any, points: Points, X: Any, label: Any, output: int) -> Voi
         toward: list[Any] = [None] * len(points)
     else:
         codes = _codes(machine, X, len(points), classes, label)
-        mixing = _directions(machine, len(classes), table.shape[1])[codes]
+        directions = getattr(type(machine), "class_directions", Abilities.class_directions)
+        mixing = directions(machine, table.shape[1])[codes]
         toward = [classes.tolist()[code] for code in codes]
     return Voices(function, mixing @ table.T, mixing @ offset, toward)
 
@@ -64,19 +65,6 @@ def _codes(machine: Any, X: Any, count: int, classes: np.ndarray, label: Any) ->
     if label not in known:
         raise DomainError(f"there is no class {label!r}; the classes are {known}")
     return np.full(count, known.index(label))
-
-
-def _directions(machine: Any, classes: int, columns: int) -> np.ndarray:
-    """Return what each class makes of the outputs of the function, one row for each class."""
-    if classes == 2 and columns == 1:
-        return np.array([[-1.0], [1.0]])
-    if getattr(machine, "multiclass", None) != "ovo":
-        return np.eye(classes)
-    D = np.zeros((classes, columns))
-    for column, duel in enumerate(duels(np.ones(classes, int), "ovo")):
-        first, second = duel.name
-        D[first, column], D[second, column] = 1.0, -1.0
-    return D / (classes - 1)
 
 
 def _output(output: int, count: int) -> int:

@@ -15,21 +15,16 @@ from mercer.errors import FileError
 from mercer.files.codecs import Codec, Reader, Writer, within
 from mercer.files.points import needed_columns, parts_of, rebuilt
 from mercer.files.registry import name_of_function, registered
+from mercer.machines.abilities import cached_names, saved_names
 from mercer.plans import Decision, Plan
 from mercer.values import Value
 
 __all__ = ["CODECS"]
 
-# What a machine knows besides its parameters has a name with an underscore at the end, and a few
-# private ones.
+# What a machine knows besides its parameters has a name with an underscore at the end, or is
+# declared by its class (`mercer.machines.abilities`).
 LEARNED = re.compile(r"[A-Za-z][A-Za-z0-9_]*_")
-PRIVATE = frozenset({
-    "_axes", "_asked", "_calibration", "_codes", "_columns", "_flat", "_heights", "_layout_",
-    "_memory", "_signs", "_sklearn_output_config", "_target", "_votes", "_weights",
-})  # fmt: skip
-# Work that can be done again: dropped, or begun anew.
-FORGOTTEN = frozenset({"_foretold", "_last"})
-BEGUN = frozenset({"_inverse", "_posterior"})
+OUTPUT = "_sklearn_output_config"  # what scikit-learn's set_output has stored
 # Fields of records about the way to an answer, not the answer.
 WAYS = frozenset({"history", "objectives", "slopes"})
 
@@ -123,19 +118,23 @@ def _encode_machine(writer: Writer, machine: Any, place: str) -> Any:
     given = vars(type(machine)(**parameters))  # constructors only store, but not only parameters
     learned = {}
     for name in sorted(set(vars(machine)) - set(given)):
-        if name in FORGOTTEN:
+        if name in cached_names(type(machine)):
             continue
-        if not LEARNED.fullmatch(name) and name not in PRIVATE | BEGUN:
+        if not _is_saved(type(machine), name):
             raise FileError(
-                f"{type(machine).__name__} keeps {name!r}, of which mercer.files does not know "
-                "whether to save it; add it to PRIVATE, FORGOTTEN or BEGUN of mercer.files.things"
+                f"{type(machine).__name__} keeps {name!r}, of which nobody knows whether to save "
+                f"it; name it in `saved` or `cached` of the class {type(machine).__name__}"
             )
-        value = None if name in BEGUN else vars(machine)[name]
+        value = vars(machine)[name]
         learned[name] = _encode_learned(writer, machine, name, value, within(place, name))
     if type(machine).__module__.startswith("mercer."):
         # A machine that was given to another one is only a pattern, whatever it has learned.
         parameters = {name: _blank(value) for name, value in parameters.items()}
     return [writer.class_name(type(machine)), writer.fields(parameters, place), learned]
+
+
+def _is_saved(cls: type, name: str) -> bool:
+    return bool(LEARNED.fullmatch(name)) or name in saved_names(cls) or name == OUTPUT
 
 
 def _blank(value: Any) -> Any:
@@ -162,8 +161,12 @@ def _decode_machine(reader: Reader, node: Any) -> Any:
         raise FileError("a pipeline with a memory on disk cannot be loaded")
     machine = cls(**given)
     for attribute, value in reader.fields(learned).items():
-        known = LEARNED.fullmatch(attribute) or attribute in PRIVATE | BEGUN
-        if not known or inspect.getattr_static(cls, attribute, None) is not None:
+        if value is None and attribute in cached_names(cls):
+            continue  # older files say so that there was something
+        if (
+            not _is_saved(cls, attribute)
+            or inspect.getattr_static(cls, attribute, None) is not None
+        ):
             raise FileError(f"the file is tampered with: a {cls.__name__} keeps no {attribute!r}")
         setattr(machine, attribute, value)
     if vars(machine).get("support_vectors_", ()) is None:

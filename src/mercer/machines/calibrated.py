@@ -79,6 +79,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):
            [0. , 0.6, 0.4]])
     """
 
+    delegate = "machine_"
+
     machine_: Any
     classes_: np.ndarray
     slope_: float

@@ -19,7 +19,7 @@ from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.machines.calibration import METHODS, Calibration, calibrate
 from mercer.machines.margin import Kept, Margin, Program, Solved, keep
-from mercer.machines.pairs import Duel, confidence, duels, sklearn_layout, votes
+from mercer.machines.pairs import Duel, confidence, duel_directions, duels, sklearn_layout, votes
 from mercer.machines.scores import require_weight
 from mercer.plans import Decision
 from mercer.solvers.quadratic import Optimum
@@ -65,6 +65,9 @@ def _calibrated(machine: Any) -> bool:
 
 class Classifier(ClassifierMixin, Margin):
     """What both classifiers share: duels of classes, scores, votes, probabilities."""
+
+    saved = ("_calibration",)
+    cached = ("_last",)
 
     classes_: np.ndarray
     multiclass: str
@@ -226,6 +229,12 @@ class Classifier(ClassifierMixin, Margin):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of the probability of each class."""
         return np.log(self.predict_proba(X))
+
+    def class_directions(self, outputs: int) -> np.ndarray:
+        """Return what each class makes of the scores: the mean over its duels with the others."""
+        if self.multiclass != "ovo" or outputs == 1:
+            return super().class_directions(outputs)
+        return duel_directions(len(self.classes_))
 
     def plan(self, X: Any, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.

@@ -16,7 +16,7 @@ for leaving items out, holds here.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import softmax
@@ -92,6 +92,11 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
     (['a', 'b', 'a'], (6, 1))
     """
 
+    abilities = ("shared Gram matrix", "closed-form folds")
+    saved = ("_axes",)
+    mixes_targets: ClassVar[bool] = True
+    has_intercept = True
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -118,7 +123,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
-        task = self._regression(y, len(points), sample_weight)
+        task = self.regression(y, len(points), sample_weight)
         assert task.classes is not None and task.codes is not None
         labels, weights, classes = task.target, task.weights, task.classes
         self._require_valid(self._resolve(points, weights), "error")
@@ -150,7 +155,26 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         self.explained_variance_ratio_ = found.criterion / found.criterion.sum()
         return self
 
-    def _regression(self, y: Any, count: int, sample_weight: Any) -> Regression:
+    @property
+    def closed_form_applies(self) -> bool:
+        """Whether all folds have as many discriminants as are asked for."""
+        return self.n_components in (None, 1)
+
+    def regression_scores(
+        self, values: np.ndarray, sums: np.ndarray | None, sizes: np.ndarray, penalty: float
+    ) -> np.ndarray | None:
+        """Return the scores of the classes, or None where a fit would fail."""
+        if sums is None or not sizes.all():
+            return None  # a class without weight
+        try:
+            found = discriminants(sums, sizes, penalty)
+        except SolveError:
+            return None
+        mixing, constants = found.decision(sizes / sizes.sum())
+        return values @ mixing + constants
+
+    def regression(self, y: Any, count: int, sample_weight: Any = None) -> Regression:
+        """Return class indicators, weights and classes as `fit` reads them."""
         codes, classes = admit_labels(y, count)
         weights = admit_weights(sample_weight, count)
         require_weight(codes, classes, weights)

@@ -72,6 +72,10 @@ class GaussianProcess(KernelRidge):
     (array([0.14, 0.09]), array([0.05, 0.97]))
     """
 
+    criterion = "evidence"
+    saved = ("_target", "_weights", "_flat")
+    cached = ("_posterior",)
+    _posterior: Posterior | None = None
     steps_suffice: ClassVar[bool] = False  # variances need the factor
 
     def __init__(
@@ -167,7 +171,6 @@ class GaussianProcess(KernelRidge):
     def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
         super()._fit(X, points, target, weights)
         self._target, self._weights, self._flat = target, weights, bool(self.intercept)
-        self._posterior: Posterior | None = None
         return self
 
     @property
@@ -222,4 +225,4 @@ class GaussianProcess(KernelRidge):
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the factor of a pickle, which can be made again."""
         state = super().__getstate__()
-        return {**state, "_posterior": None} if "_posterior" in state else state
+        return {name: value for name, value in state.items() if name != "_posterior"}

@@ -25,7 +25,7 @@ from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble
 from mercer.kernels import Kernel
 from mercer.machines.bounds import price
-from mercer.machines.pairs import votes
+from mercer.machines.pairs import duel_directions, votes
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.memory import afford
 from mercer.rkhs import Function
@@ -93,6 +93,8 @@ class LPSVC(Categorizer):
     ['no', 'yes']
     """
 
+    saved = ("_votes",)
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -120,7 +122,7 @@ class LPSVC(Categorizer):
         kept = np.arange(len(points)) if weights is None else np.flatnonzero(weights)
         points, codes = points[kept], codes[kept]  # items of weight zero are as good as absent
         prices = worth * (np.ones(len(kept)) if weights is None else weights[kept])
-        tasks = self._tasks(codes, classes)
+        tasks = self._separations(codes, classes)
         K = _matrix(kernel, points, max(len(task.rows) for task in tasks))
         solutions, coefficients = [], np.zeros((len(points), len(tasks)))
         for column, task in enumerate(tasks):
@@ -152,7 +154,13 @@ class LPSVC(Categorizer):
             return scores
         return votes(scores, len(self.classes_))
 
-    def _tasks(self, codes: np.ndarray, classes: np.ndarray) -> list[Task]:
+    def class_directions(self, outputs: int) -> np.ndarray:
+        """Return what each class makes of the scores, which may be those of pairs."""
+        if not self._votes:
+            return super().class_directions(outputs)
+        return duel_directions(len(self.classes_))
+
+    def _separations(self, codes: np.ndarray, classes: np.ndarray) -> list[Separation]:
         """Return the linear programs to solve: one for two classes, or by the scheme."""
         if self.multiclass not in SCHEMES:
             raise ValidityError(
@@ -160,22 +168,24 @@ class LPSVC(Categorizer):
             )
         names, rows = [repr(name) for name in classes.tolist()], np.arange(len(codes))
         if len(names) == 2:  # a positive score is the second class
-            return [Task(rows, np.where(codes == 1, 1.0, -1.0), " and ".join(names))]
+            return [Separation(rows, np.where(codes == 1, 1.0, -1.0), " and ".join(names))]
         if self.multiclass == "ovo":
             pairs = combinations(range(len(names)), 2)
             groups = [(rows[(codes == i) | (codes == j)], i, j) for i, j in pairs]
             return [
-                Task(part, np.where(codes[part] == i, 1.0, -1.0), f"{names[i]} and {names[j]}")
+                Separation(
+                    part, np.where(codes[part] == i, 1.0, -1.0), f"{names[i]} and {names[j]}"
+                )
                 for part, i, j in groups
             ]
         return [
-            Task(rows, np.where(codes == i, 1.0, -1.0), f"{name} and the rest")
+            Separation(rows, np.where(codes == i, 1.0, -1.0), f"{name} and the rest")
             for i, name in enumerate(names)
         ]
 
 
 @dataclass(frozen=True)
-class Task:
+class Separation:
     """Items of two groups to separate, and what the groups are called."""
 
     rows: np.ndarray

@@ -6,7 +6,7 @@ import functools
 import numbers
 import types
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -25,6 +25,7 @@ from mercer.domains import (
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
 from mercer.kernels.names import NAMES
+from mercer.machines.abilities import Abilities, Ability, cached_names
 
 __all__ = ["Machine"]
 
@@ -77,13 +78,14 @@ def _joined(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
-class Machine(BaseEstimator):
+class Machine(Abilities, BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms.
 
     Whatever a subclass says about new items, it says about a `Stream` of them too.
     """
 
     kernel: Any
+    abilities: ClassVar[tuple[Ability, ...]] = ("shared Gram matrix",)
 
     def __init_subclass__(cls, **options: Any) -> None:
         for name in ANSWERS:
@@ -164,7 +166,12 @@ class Machine(BaseEstimator):
         return points
 
     def _remember(self, X: Any, points: Points) -> None:
-        """Keep the number and names of columns, once a fit has succeeded."""
+        """Keep the number and names of columns, once a fit has succeeded.
+
+        What was computed from an earlier fit is dropped.
+        """
+        for name in cached_names(type(self)):
+            self.__dict__.pop(name, None)
         self._check_width(X, points, reset=True)
 
     def _check_width(self, X: Any, points: Points, reset: bool) -> None:

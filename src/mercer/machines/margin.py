@@ -24,7 +24,7 @@ from mercer.machines.bounds import limit_of
 from mercer.machines.devices import assembled, on_gpu, placed, prefers_gpu
 from mercer.machines.scores import Scorer
 from mercer.plans import Decision, Plan, Size, requested
-from mercer.plans.margins import plan_margin
+from mercer.plans.margins import SMALL, plan_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.eigen import Decomposed, transfer
@@ -87,6 +87,8 @@ class Solved:
 
 class Margin(Scorer):
     """A machine that is one or several quadratic programs."""
+
+    max_shared_items = SMALL
 
     kernel: Any
     tol: float

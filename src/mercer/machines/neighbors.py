@@ -62,6 +62,8 @@ class KernelNeighbors(ClassifierMixin, Machine):
     (array([[1.]]), array([[0]]))
     """
 
+    saved = ("_codes", "_heights")
+
     def __init__(
         self, kernel: Any = "gaussian", n_neighbors: int = 5, *, weights: str = "uniform"
     ) -> None:

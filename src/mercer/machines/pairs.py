@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["Duel", "confidence", "duels", "sklearn_layout", "votes"]
+__all__ = ["Duel", "confidence", "duel_directions", "duels", "sklearn_layout", "votes"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,21 @@ def confidence(scores: np.ndarray, classes: int) -> np.ndarray:
         total[:, i] += scores[:, column]
         total[:, j] -= scores[:, column]
     return votes(scores, classes) + total / (3 * (np.abs(total) + 1))
+
+
+def duel_directions(classes: int) -> np.ndarray:
+    """Return what each class makes of the scores of all pairs: the mean over its own duels.
+
+    Examples
+    --------
+    >>> duel_directions(3)[0]
+    array([0.5, 0.5, 0. ])
+    """
+    pairs = _pairs(classes)
+    D = np.zeros((classes, len(pairs)))
+    for column, (i, j) in enumerate(pairs):
+        D[i, column], D[j, column] = 1.0, -1.0
+    return D / (classes - 1)
 
 
 def sklearn_layout(coefficients: np.ndarray, owners: np.ndarray, classes: int) -> np.ndarray:

@@ -109,6 +109,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
     array([[1.5, 1.5]])
     """
 
+    cached = ("_inverse",)
+    _inverse: Any = None  # the regressor from components to items, once it is needed
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -172,7 +175,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         self.eigenvectors_: Any = spectrum.vectors  # or None, for a stream
         self.explained_variance_ = spectrum.values / freedom
         self.explained_variance_ratio_ = spectrum.values / trace
-        self._inverse: Any = None
         return self
 
     def _fit_sketch(self, given: Gathered) -> Self:
@@ -195,7 +197,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         self.eigenvectors_ = None if found.scores is None else found.solution.vectors
         self.explained_variance_ = found.values / (items.count - center)
         self.explained_variance_ratio_ = found.values / found.trace
-        self._inverse = None
         return self
 
     def transform(self, X: Any) -> np.ndarray:

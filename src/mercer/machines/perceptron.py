@@ -104,6 +104,8 @@ class Perceptron(Categorizer):
     (True, ['off', 'on', 'on', 'off'])
     """
 
+    saved = ("_signs",)
+
     def __init__(
         self,
         kernel: Any = "linear",

@@ -82,6 +82,8 @@ class Regression:
 class Ridge(Scorer):
     """What regression and classification by ridge share: plan, solve, keep."""
 
+    abilities = ("shared Gram matrix", "closed-form folds")
+    mixes_targets: ClassVar[bool] = False
     steps_suffice: ClassVar[bool] = True  # nobody asks for a factor after the fit
 
     def __init__(
@@ -98,6 +100,22 @@ class Ridge(Scorer):
         self.intercept = intercept
         self.indefinite = indefinite
         self.follow = follow
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether the regression has a constant that is not penalized."""
+        return bool(self.intercept)
+
+    @property
+    def closed_form_applies(self) -> bool:
+        """Whether folds change neither weights nor kernel, with the present parameters."""
+        return self.indefinite == "error" and getattr(self, "class_weight", None) != "balanced"
+
+    def regression_scores(
+        self, values: np.ndarray, sums: np.ndarray | None, sizes: np.ndarray, penalty: float
+    ) -> np.ndarray | None:
+        """Return the values of the regression, which are the scores."""
+        return values
 
     def plan(self, X: Any, targets: int = 1) -> Decision:
         """Return what `fit` would do with these items, without doing it.
@@ -145,7 +163,7 @@ class Ridge(Scorer):
     def _fit_stream(self, X: Any, y: Any, sample_weight: Any) -> Regression:
         """Learn from items that are read in passes; only targets and a sample are kept."""
         given = gather(self, X, y, sample_weight)
-        task = self._regression(given.y, given.items.count, given.weights)
+        task = self.regression(given.y, given.items.count, given.weights)
         kernel = resolved(self, given.items, task.weights)
         number(self.penalty, "penalty")
         self._require_valid(kernel, "error")
@@ -289,10 +307,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
             self._fit_stream(X, y, sample_weight)
             return self
         points = self._admit(X)
-        task = self._regression(y, len(points), sample_weight)
+        task = self.regression(y, len(points), sample_weight)
         return self._fit(X, points, task.target, task.weights)
 
-    def _regression(self, y: Any, count: int, sample_weight: Any) -> Regression:
+    def regression(self, y: Any, count: int, sample_weight: Any = None) -> Regression:
+        """Return targets and weights as `fit` reads them."""
         return Regression(admit_target(y, count), admit_weights(sample_weight, count))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -346,13 +365,14 @@ class KernelRidgeClassifier(Categorizer, Ridge):
             task = self._fit_stream(X, y, sample_weight)
         else:
             points = self._admit(X)
-            task = self._regression(y, len(points), sample_weight)
+            task = self.regression(y, len(points), sample_weight)
             self._fit(X, points, task.target, task.weights)
         assert task.classes is not None
         self.classes_ = task.classes
         return self
 
-    def _regression(self, y: Any, count: int, sample_weight: Any) -> Regression:
+    def regression(self, y: Any, count: int, sample_weight: Any = None) -> Regression:
+        """Return ±1 for each class, weights and classes as `fit` reads them."""
         codes, classes = admit_labels(y, count)
         weights = admit_weights(sample_weight, count)
         weights = weigh_classes(self.class_weight, codes, classes, weights)

@@ -34,6 +34,8 @@ MANY = 10**8  # similarities of a prediction that are worth the way to a GPU
 class Scorer(Machine):
     """A machine with `function_`, `intercept_` and, where there are features, their `coef_`."""
 
+    cached = ("_foretold",)
+
     kernel_: Kernel
     function_: Any  # Function, or Featured for random features
     intercept_: Any

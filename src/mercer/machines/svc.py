@@ -127,6 +127,8 @@ class SVC(Classifier):
     ('solved', [0, 3, 1, 2])
     """
 
+    abilities = ("shared Gram matrix", "path along C")
+
     def __init__(
         self,
         kernel: Any = "gaussian",

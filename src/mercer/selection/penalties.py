@@ -171,7 +171,7 @@ def task_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> Task:
             'has an approximate plan; use approximate="never", or GridSearchCV'
         )
     points = machine._admit(X)
-    found = machine._regression(y, len(points), sample_weight)
+    found = machine.regression(y, len(points), sample_weight)
     weights, codes, target = found.weights, found.codes, found.target
     counts = admit_weights(sample_weight, len(points))
     intercept = intercept_of(machine)

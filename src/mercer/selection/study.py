@@ -284,7 +284,7 @@ class Study(Fits):
             machine = machines[some[0]]
             try:
                 penalties = [float(machines[place].penalty) for place in some]
-                task = machine._regression(self.y, source.shape[0], self.weights)
+                task = machine.regression(self.y, source.shape[0], self.weights)
             except MercerError:  # a fit will say it better
                 rest.update(dict.fromkeys(some, splits))
                 continue

@@ -70,7 +70,7 @@ def system_of(machine: Any, X: Any, y: Any, sample_weight: Any = None) -> System
             'approximate plan; use approximate="never", or GridSearchCV'
         )
     points = machine._admit(X)
-    task = machine._regression(y, len(points), sample_weight)
+    task = machine.regression(y, len(points), sample_weight)
     kernel = machine._resolve(points, task.weights)
     if machine._require_valid(kernel, getattr(machine, "indefinite", "error")):
         raise SelectionError(

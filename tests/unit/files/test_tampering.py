@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import mercer
+import mercer.cognition
 from mercer import SVC, memory
 from mercer.errors import FileError
 from mercer.files import codecs
 from mercer.files.container import opened, write
-from mercer.files.things import PRIVATE
 from mercer.kernels import Fisher, Gaussian, Spectrum, SubsetTree, WeisfeilerLehman
+from mercer.machines.abilities import saved_names
 from mercer.models import MarkovChain
 from mercer.rkhs import Function
 
@@ -243,8 +244,11 @@ def test_what_a_file_sets_is_data(path):
         machine.predict([[1.0]])
 
 
-def test_private_attributes_are_those_of_the_list():
-    assert all(name.startswith("_") and not name.startswith("__") for name in PRIVATE)
+def test_what_machines_declare_as_saved_is_private_data():
+    classes = [*vars(mercer.machines).values(), *vars(mercer.cognition).values()]
+    names = {n for cls in classes if isinstance(cls, type) for n in saved_names(cls)}
+    assert {"_calibration", "_memory", "_axes"} <= names
+    assert all(name.startswith("_") and not name.startswith("__") for name in names)
 
 
 def changed(path, **changes):
