@@ -20,11 +20,11 @@ unexport PYTHONHOME
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-all lint bench clean
 .NOTPARALLEL:
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
 
 # Many small fits: a second BLAS thread gains nothing here, and on a busy computer the two wait for
 # each other by spinning, which makes the demo many times slower.
@@ -38,12 +38,16 @@ demo: $(VENV)/.base  ## learn to read handwritten digits, and write demo/report.
 
 # Each pytest worker is a process, and mercer brings its own threads, as many as the process may use
 # cores. BLAS and OpenMP threads on top of them would wait for each other by spinning, on cores that
-# the other worker needs. So those libraries get one thread each.
-test: export OPENBLAS_NUM_THREADS := 1
-test: export OMP_NUM_THREADS := 1
-test: export MKL_NUM_THREADS := 1
-test: $(VENV)/.test  ## run all tests and doctests (ARGS="-k ridge" to choose)
-	@$(RUN) -m pytest -n $(WORKERS) $(ARGS)
+# the other worker needs. So those libraries get one thread each. A file stays with one worker, so
+# that what it compiles is compiled once.
+TEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 \
+  $(RUN) -m pytest -n $(WORKERS) --dist loadfile
+
+test: $(VENV)/.test  ## run tests and doctests, all but the slow ones (ARGS="-k ridge" to choose)
+	@$(TEST) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.test  ## run all of them (ARGS="-m slow" for the slow ones alone)
+	@$(TEST) $(ARGS)
 
 lint: $(VENV)/.test  ## check style and types
 	@$(RUN) -m ruff check .
