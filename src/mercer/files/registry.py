@@ -13,6 +13,8 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Callable
+from functools import lru_cache
+from types import ModuleType
 from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -145,15 +147,19 @@ def class_named(name: Any) -> type:
 
 def _classes() -> dict[str, type]:
     """Return the classes of mercer's own that have been imported, by room and name."""
+    modules = (module for name, module in list(sys.modules.items()) if name[:7] == "mercer.")
+    return _classes_of(*(module for module in modules if module.__name__.split(".")[1] in ROOMS))
+
+
+@lru_cache(maxsize=1)  # asked for each object in a file, and different only after an import
+def _classes_of(*modules: ModuleType) -> dict[str, type]:
     found: dict[str, type] = {}
     twice: set[str] = set()
-    for name, module in list(sys.modules.items()):
-        parts = name.split(".")
-        if module is None or parts[0] != "mercer" or len(parts) < 2 or parts[1] not in ROOMS:
-            continue
+    for module in modules:
+        room = module.__name__.split(".")[1]
         for cls in list(vars(module).values()):
-            if inspect.isclass(cls) and cls.__module__ == name and _savable(cls):
-                known = f"{parts[1]}.{cls.__name__}"
+            if inspect.isclass(cls) and cls.__module__ == module.__name__ and _savable(cls):
+                known = f"{room}.{cls.__name__}"
                 if found.setdefault(known, cls) is not cls:
                     twice.add(known)  # of helpers, which nobody saves
     return {name: cls for name, cls in found.items() if name not in twice}

@@ -1,4 +1,4 @@
-"""The real command in a process of its own, on files as people have them.
+"""The command on files as people have them, and in a process of its own.
 
 Whatever it is given, it ends with 0 and whole files, or with 2, one sentence and no file.
 """
@@ -15,6 +15,9 @@ import time
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
+from mercer.cli import app
 
 FILES = {"model.mercer", "report.html", "metrics.json", "predictions.csv"}
 QUICK = ("--machine", "prototype", "--kernel", "Linear()")
@@ -41,6 +44,13 @@ def run(*arguments, cwd, **settings):
     out, err = process.communicate(timeout=120)
     assert "Traceback" not in out + err, err
     return process.returncode, out, err
+
+
+def run_here(*arguments):
+    """Run the command in this process; return the same three."""
+    answer = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exception
+    return answer.exit_code, answer.stdout, answer.stderr
 
 
 def written(folder):
@@ -135,11 +145,12 @@ AWKWARD = {
 
 
 @pytest.mark.parametrize("name", AWKWARD)
-def test_an_awkward_file_is_learned_from(name, tmp_path):
+def test_an_awkward_file_is_learned_from(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     content, target, kinds = AWKWARD[name]
     (tmp_path / "awkward.csv").write_bytes(content)
     simple = QUICK if set(kinds.values()) == {"numeric"} else QUICK[:2]
-    status, out, err = run("fit", "awkward.csv", "--target", target, *simple, cwd=tmp_path)
+    status, out, err = run_here("fit", "awkward.csv", "--target", target, *simple)
     assert (status, err) == (0, "")
     assert written(tmp_path) == {"awkward.csv", "awkward-mercer"}
     folder = tmp_path / "awkward-mercer"
@@ -176,10 +187,11 @@ HOPELESS = {
 
 
 @pytest.mark.parametrize("name", HOPELESS)
-def test_a_hopeless_file_is_refused_in_one_sentence(name, tmp_path):
+def test_a_hopeless_file_is_refused_in_one_sentence(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     content, target, words = HOPELESS[name]
     (tmp_path / "awkward.csv").write_bytes(content)
-    status, _, err = run("fit", "awkward.csv", "--target", target, cwd=tmp_path)
+    status, _, err = run_here("fit", "awkward.csv", "--target", target)
     assert refused(status, err), (status, err)
     assert words in err
     assert written(tmp_path) == {"awkward.csv"}
@@ -238,6 +250,12 @@ def test_the_same_command_gives_the_same_files_and_predictions_follow(ants):
     with process.stderr as err:
         assert "Traceback" not in err.read()
     assert process.wait(60) == 141
+
+
+def test_a_refusal_is_one_sentence_of_the_process_too(ants):
+    status, _, err = run("fit", "ants.csv", "--target", "knd", cwd=ants)
+    assert refused(status, err) and "did you mean 'kind'" in err
+    assert written(ants) == {"ants.csv"}
 
 
 def test_the_command_is_there_after_an_installation(tmp_path):

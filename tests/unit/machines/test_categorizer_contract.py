@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_clusterer, is_regressor
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import check_estimator
 
 from mercer.errors import ConvergenceWarning, DomainError, MercerError
 from mercer.kernels import Categorical, Gaussian, from_function
@@ -59,11 +58,6 @@ def values(machine, X):
 
 def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-@all_machines([*MACHINES, Perceptron("gaussian", max_epochs=50), PrototypeClassifier("gaussian")])
-def test_scikit_learns_checks_pass(machine):
-    check_estimator(clone(machine), on_skip=None)
 
 
 def shared_letters(a, b):

@@ -9,7 +9,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import check_estimator
 
 from mercer.errors import ConvergenceWarning, DomainError, PlanError, SolveError, ValidityError
 from mercer.kernels import (
@@ -35,11 +34,6 @@ def data(n=60, classes=2, seed=0):
 
 def signs(y, positive):
     return np.where(y == positive, 1.0, -1.0)
-
-
-@pytest.mark.parametrize("machine", [LPSVC(), LPSVC("linear", multiclass="ovr")], ids=repr)
-def test_scikit_learns_checks_pass(machine):
-    check_estimator(clone(machine), on_skip=None)
 
 
 def test_two_classes_are_one_linear_program():
