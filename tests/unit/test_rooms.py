@@ -37,8 +37,8 @@ ORDER = (
     "explanations",
     "cognition",
     "files",
-    "datasets",
     "sources",
+    "datasets",
     "studies",
     "testing",
 )

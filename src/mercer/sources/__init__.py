@@ -1,5 +1,6 @@
 """Sources: files and tables as people have them, turned into rows to learn from."""
 
+from mercer.sources.formats import Format, Hints, register_format
 from mercer.sources.reading import chunks, read, read_frame, recipe
 from mercer.sources.sheet import KINDS, BadRow, Column, Sheet
 from mercer.sources.streams import stream
@@ -8,10 +9,13 @@ __all__ = [
     "KINDS",
     "BadRow",
     "Column",
+    "Format",
+    "Hints",
     "Sheet",
     "chunks",
     "read",
     "read_frame",
     "recipe",
+    "register_format",
     "stream",
 ]

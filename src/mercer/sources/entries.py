@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer.sources import dates, numbers
+from mercer.sources.libsvm import fit_width
 from mercer.sources.sheet import BadRow, Column
 from mercer.sources.source import Piece, objects
 
@@ -146,9 +147,7 @@ def convert(raw: Any, column: Column) -> tuple[Any, Problems]:
     (array([1.5, nan, nan]), {2: "column 'a': 'x' is not a number"})
     """
     if not isinstance(raw, np.ndarray):
-        from mercer.sources.libsvm import fitted
-
-        return fitted(raw, column), {}
+        return fit_width(raw, column), {}
     if column.kind == "graph":
         return raw, {}
     if column.kind == "numeric":

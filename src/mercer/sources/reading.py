@@ -24,8 +24,9 @@ from mercer.sources.entries import (
     to_frame,
 )
 from mercer.sources.formats import open_source
+from mercer.sources.libsvm import describe_sparse
 from mercer.sources.sheet import Column, Sheet
-from mercer.sources.source import CHUNK_ROWS, Piece, Source, copies, gather, near
+from mercer.sources.source import CHUNK_ROWS, Frame, Piece, Source, copies, gather, near
 from mercer.sources.target_kind import (
     admit_task,
     check_target,
@@ -112,8 +113,6 @@ def read_frame(
     >>> read_frame(frame, "kind").used[0].kind
     'numeric'
     """
-    from mercer.sources.source import Frame
-
     _check_limit(limit)
     return _read(Frame(frame), target, types, skip_bad, limit, seed, task)
 
@@ -236,9 +235,7 @@ def _judged(
     """Return what a column is taken for, by the user, by the format or by its entries."""
     raw = piece.columns[name][keep]
     if not isinstance(raw, np.ndarray):
-        from mercer.sources.libsvm import describe
-
-        column = describe(name, raw)
+        column = describe_sparse(name, raw)
         return (replace(column, kind=said, why="you said so") if said else column), []
     if said is not None:
         return forced(name, said, raw, house, "you said so"), []

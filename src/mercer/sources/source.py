@@ -231,9 +231,8 @@ class Frame:
 
     unit = "row"
     target: str | None = None
-    path: Path | None = None
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, path: Path | None = None, form: str = "frame") -> None:
         if hasattr(frame, "to_pandas"):
             frame = frame.to_pandas()
         if not (hasattr(frame, "iloc") and hasattr(frame, "columns")):
@@ -241,9 +240,10 @@ class Frame:
                 f"expected a path or a DataFrame, found something of type {type(frame).__name__}"
             )
         self.frame = frame
-        self.name = "the DataFrame"
+        self.path = path  # of the file that it was read from
+        self.name = "the DataFrame" if path is None else path.name
         self.columns, self.notes = unique_names([str(name) for name in frame.columns])
-        self.layout: dict[str, Any] = {"format": "frame"}
+        self.layout: dict[str, Any] = {"format": form}
         self.kinds = {
             name: "categorical"
             for place, name in enumerate(self.columns)

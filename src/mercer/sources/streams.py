@@ -75,7 +75,7 @@ def stream(
     if isinstance(columns, str):
         raise DomainError(f"columns must be a list of names, found {columns!r}")
     paths = _paths(path)
-    if all(detect(file) in ("parquet", "arrow") for file in paths):
+    if all(detect(file).name in ("parquet", "arrow") for file in paths):
         return Stream(Batches(paths, target, columns, rows))
     if len(paths) > 1:
         raise DomainError("several files are read only if they are Parquet or Arrow")
@@ -138,7 +138,7 @@ class Batches:
     @contextmanager
     def _opened(self, path: Path) -> Iterator[ParquetBatches | ArrowBatches]:
         """Open a file, and turn what pyarrow says about it into one sentence."""
-        kind = ParquetBatches if detect(path) == "parquet" else ArrowBatches
+        kind = ParquetBatches if detect(path).name == "parquet" else ArrowBatches
         try:
             with file_errors(path), kind(path, self.arrow) as file:
                 yield file

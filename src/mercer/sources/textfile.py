@@ -15,7 +15,14 @@ from typing import Any, BinaryIO, TextIO
 
 from mercer.errors import DomainError, suggestion
 
-__all__ = ["TextFile", "file_errors", "find_encoding", "first_bytes", "open_unpacked"]
+__all__ = [
+    "TextFile",
+    "file_errors",
+    "find_encoding",
+    "first_bytes",
+    "open_lines",
+    "open_unpacked",
+]
 
 BLOCK = 2**20
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
@@ -46,14 +53,16 @@ class TextFile:
 
 
 @contextmanager
-def file_errors(path: Path) -> Iterator[None]:
-    """Turn what the system says about a file into one sentence."""
+def file_errors(path: Path, kind: str = "") -> Iterator[None]:
+    """Turn what the system says about a file into one sentence, which may name its format."""
     try:
         yield
-    except FileNotFoundError as error:
-        raise DomainError(f"there is no file {path}{_alike(path)}") from error
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
+        if kind:
+            raise DomainError(f"{path} cannot be read as {kind}: {reason}") from error
+        if isinstance(error, FileNotFoundError):
+            raise DomainError(f"there is no file {path}{_alike(path)}") from error
         raise DomainError(f"{path} cannot be read: {reason}") from error
 
 
@@ -65,6 +74,11 @@ def open_unpacked(path: Path) -> BinaryIO:
         if first.startswith(mark):
             return opener(path, "rb")
     return path.open("rb")
+
+
+def open_lines(path: Path) -> TextIO:
+    """Open a file of UTF-8 for reading lines, unpacked."""
+    return io.TextIOWrapper(open_unpacked(path), encoding="utf-8-sig")
 
 
 def first_bytes(path: Path, size: int) -> bytes:

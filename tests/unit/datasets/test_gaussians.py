@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2, multivariate_normal, ncx2
 
 from mercer.datasets import correlated_classes, two_gaussians
-from mercer.datasets.quadratic import positive_probability
+from mercer.datasets.gaussians import positive_probability
 from mercer.errors import DomainError
 
 

@@ -39,7 +39,7 @@ def test_packed_files(write, suffix, pack):
     assert read_libsvm(write(pack(b"1 1:2\n"), f"a.{suffix}")).X.toarray() == 2.0
     with pytest.raises(DomainError, match=rf"line 2 of .*a.{suffix} has 'x:1'"):
         read_libsvm(write(pack(b"1 1:2\n1 x:1\n"), f"a.{suffix}"))
-    with pytest.raises(DomainError, match=rf"a.{suffix} could not be read: "):
+    with pytest.raises(DomainError, match=rf"a.{suffix} cannot be read: "):
         read_libsvm(write(pack(b"1 1:2\n" * 1000)[:-12], f"a.{suffix}"))
 
 
@@ -88,7 +88,7 @@ def test_what_is_wrong_is_said_with_its_line(write, text, words):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(DomainError, match=r"there is no file .*nothing.txt"):
         read_libsvm(tmp_path / "nothing.txt")
-    with pytest.raises(DomainError, match=r"could not be read"):
+    with pytest.raises(DomainError, match=r"cannot be read"):
         read_libsvm(tmp_path)
     with pytest.raises(DomainError, match=r"width must be a whole number from 1 on, found 0"):
         read_libsvm(tmp_path, width=0)

@@ -73,8 +73,8 @@ def test_files_that_are_not_there_or_not_text(tmp_path):
     with pytest.raises(DomainError, match="cannot be read as a CSV file"):
         read_smiles(tmp_path / "missing.csv")
     bad = tmp_path / "bad.csv.gz"
-    bad.write_bytes(b"not packed")
-    with pytest.raises(DomainError, match="cannot be read as a CSV file"):
+    bad.write_bytes(b"not packed")  # is a table of one column, whatever its name says
+    with pytest.raises(DomainError, match="has no column 'smiles'; known are 'not packed'"):
         read_smiles(bad)
     packed = bytearray(gzip.compress(TABLE.encode() * 50))
     packed[12:20] = b"\xff" * 8

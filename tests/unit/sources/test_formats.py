@@ -2,10 +2,15 @@
 
 import gzip
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import mercer
 from mercer.errors import DomainError
-from mercer.sources.formats import detect
+from mercer.sources import Format, chunks, read, recipe, register_format, stream
+from mercer.sources.formats import _registered, detect
+from mercer.sources.source import Piece, objects
 
 
 @pytest.mark.parametrize(
@@ -32,11 +37,11 @@ from mercer.sources.formats import detect
     ],
 )
 def test_by_beginning_and_by_name(write, name, content, form):
-    assert detect(write(content, name)) == form
+    assert detect(write(content, name)).name == form
 
 
 def test_a_folder_is_of_graphs(tmp_path):
-    assert detect(tmp_path) == "graphs"
+    assert detect(tmp_path).name == "graphs"
 
 
 @pytest.mark.parametrize(
@@ -56,3 +61,96 @@ def test_a_folder_is_of_graphs(tmp_path):
 def test_other_files_are_refused_by_what_they_are(write, content, words):
     with pytest.raises(DomainError, match=words):
         detect(write(content, "a.csv"))
+
+
+# ---- formats of users --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def register():
+    """Return `register_format`, whose formats are forgotten afterwards."""
+    before = list(_registered)
+    yield register_format
+    _registered[:] = before
+
+
+class Colons:
+    """A source of a user's own: lines of ``kind: number number``."""
+
+    unit = "line"
+    columns = ("one", "two", "kind")
+    target = "kind"
+
+    def __init__(self, path):
+        self.path, self.name = path, path.name
+        self.kinds, self.notes, self.layout = {}, [], {"format": "colons"}
+
+    def pieces(self, size, wanted=None):
+        rows = [line.replace(":", "").split() for line in self.path.read_text().splitlines()]
+        for start in range(0, len(rows), size):
+            part = rows[start : start + size]
+            kinds, one, two = (objects(row[j] for row in part) for j in range(3))
+            places = np.arange(start, start + len(part))
+            yield Piece({"one": one, "two": two, "kind": kinds}, places + 1, places, len(part))
+
+
+COLONS = Format(
+    "colons", lambda path, hints: Colons(path), (".colons",), sniff=lambda b: b.startswith(b"a: ")
+)
+
+
+def lines(count):
+    rng = np.random.default_rng(0)
+    return "".join(
+        f"{'ab'[i % 2]}: {rng.normal(3 * (i % 2)):.3f} {rng.normal():.3f}\n" for i in range(count)
+    )
+
+
+def test_a_format_of_ones_own_is_read_in_pieces(write, register):
+    register(COLONS)
+    path = write(lines(9), "x.colons")
+    sheet = read(path)
+    assert sheet.y.tolist() == list("ababababa") and sheet.lines.tolist() == list(range(1, 10))
+    assert sheet.layout == {"format": "colons"} and sheet.path == path
+    assert [len(part) for part in chunks(path, recipe(sheet), 4)] == [4, 4, 1]
+    assert sum(len(X) for X, _ in stream(path, "kind", rows=5).chunks) == 9
+
+
+def test_it_can_be_told_by_what_is_in_it(write, register):
+    path = write(lines(4), "x.csv")
+    assert detect(path).name == "delimited"
+    register(COLONS)
+    assert detect(path).name == "colons"
+
+
+def test_a_study_of_it(write, register):
+    register(COLONS)
+    found = mercer.study(write(lines(60), "x.colons"), budget=5, seed=0)
+    assert found.sheet.name == "x.colons" and set(found.sheet.y) == {"a", "b"}
+
+
+def test_a_data_frame_is_enough_and_the_last_format_comes_first(write, register):
+    path = write('{"x": 1.5, "y": "a"}\n{"x": 2.5, "y": "b"}\n', "t.jsonl")
+    with pytest.raises(DomainError, match="is JSON"):
+        read(path, "y")
+    register(Format("all lines", lambda path, _: None, (".jsonl",)))
+    register(Format("lines", lambda path, _: pd.read_json(path, lines=True), (".jsonl",)))
+    sheet = read(path, "y")
+    assert sheet.X["x"].tolist() == [1.5, 2.5] and sheet.name == "t.jsonl"
+    assert sheet.layout == {"format": "lines"} and sheet.path == path
+
+
+def test_marks_and_packed_endings(write, register):
+    register(Format("marked", lambda path, _: pd.DataFrame(), marks=(b"PK\x03\x04",)))
+    assert detect(write(b"PK\x03\x04...", "a.csv")).name == "marked"
+    register(COLONS)
+    assert detect(write(gzip.compress(b"b: 1 2\n"), "x.Colons.gz")).name == "colons"
+
+
+def test_the_same_name_replaces(register):
+    register(COLONS)
+    count = len(_registered)
+    register(Format("colons", lambda path, _: None))
+    assert len(_registered) == count
+    with pytest.raises(DomainError, match="takes a Format, found str"):
+        register("colons")

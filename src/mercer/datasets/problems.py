@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mercer.datasets.dataset import Dataset
 from mercer.errors import DomainError
 
-__all__ = ["circle", "connectivity", "xor"]
+__all__ = ["circle", "connectivity", "shj_types", "sinc", "xor"]
 
 
 def circle(count: int = 60, radius: float = 1.0, gap: float = 0.3, seed: int = 0) -> Dataset:
@@ -92,3 +94,65 @@ def connectivity() -> Dataset:
     y = np.where(detectors[:, 0] != detectors[:, 1], 1, -1)
     extra = {"shape": (5, 9), "detectors": detectors}
     return Dataset(pictures.reshape(4, -1), y, ("separate", "connected"), extra)
+
+
+def sinc(count: int = 40, noise: float = 0.1, limit: float = 10.0, seed: int = 0) -> Dataset:
+    """Draw points of sin(x)/x with Gaussian noise: room to fit too much and too little.
+
+    Parameters
+    ----------
+    count : int
+    noise : float
+        Its standard deviation.
+    limit : float
+        Inputs are uniform in [−limit, limit], sorted.
+    seed : int
+
+    Returns
+    -------
+    Dataset
+        ``extra["function"]`` is the curve without noise.
+
+    Examples
+    --------
+    >>> X, y = sinc(noise=0.0)
+    >>> bool(np.allclose(y, np.sin(X[:, 0]) / X[:, 0]))
+    True
+    """
+    rng = np.random.default_rng(seed)
+    X = np.sort(rng.uniform(-limit, limit, count))[:, None]
+    y = _curve(X) + noise * rng.standard_normal(count)
+    return Dataset(X, y, extra={"function": _curve, "noise": noise})
+
+
+def _curve(X: Any) -> np.ndarray:
+    """Return sin(x)/x of the one column."""
+    return np.sinc(np.asarray(X, dtype=np.float64)[:, 0] / np.pi)
+
+
+def shj_types() -> dict[str, Dataset]:
+    """Return the six category structures of Shepard, Hovland & Jenkins (1961).
+
+    Eight stimuli with three binary dimensions, four in category A. Up to the names of dimensions
+    and values there are six ways: type I needs one dimension, type II two (it is `xor` with an
+    irrelevant third), III–V a rule with exceptions, type VI all three. People find them harder in
+    the order I < II < III, IV, V < VI.
+
+    Examples
+    --------
+    >>> types = shj_types()
+    >>> list(types)
+    ['I', 'II', 'III', 'IV', 'V', 'VI']
+    >>> X, y = types["II"]
+    >>> "".join(y)
+    'AABBBBAA'
+    """
+    from mercer.cognition.designs import SIX_TYPES  # with its models, which take a while to load
+
+    stimuli = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)], dtype=np.float64)
+    problems = {}
+    for name, members in SIX_TYPES.items():
+        inside = np.isin(np.arange(1, 9), members)
+        y = np.where(inside, "A", "B")
+        problems[name] = Dataset(stimuli.copy(), y, ("A", "B"), {"type": name})
+    return problems

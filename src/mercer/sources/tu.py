@@ -1,49 +1,40 @@
-"""Graphs from folders in the text format of the TU Dortmund collection (Morris et al., 2020)."""
+"""Folders of graphs in the text format of the TU Dortmund collection (Morris et al., 2020)."""
 
 from __future__ import annotations
 
-import gzip
-import os
-import zlib
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.datasets.dataset import Dataset
 from mercer.domains import Graph
 from mercer.errors import DomainError
+from mercer.sources.source import Piece, objects
+from mercer.sources.textfile import file_errors, open_lines
 
-__all__ = ["read_tu"]
+__all__ = ["GraphFolder", "GraphSet", "read_folder"]
+
+GRAPH = "graph"
+LABEL = "label"
 
 
-def read_tu(folder: str | os.PathLike[str], *, labeled: bool = True) -> Dataset:
+class GraphSet(NamedTuple):
+    """The graphs of a folder, their labels or numbers, and what is known about both."""
+
+    graphs: np.ndarray
+    y: np.ndarray
+    label_names: tuple[str, ...]
+    name: str
+    loops: int  # edges from a node to itself, which were left out
+
+
+def read_folder(folder: Path, labeled: bool = True) -> GraphSet:
     """Return the graphs of a folder with files ``NAME_A.txt``, ``NAME_graph_indicator.txt``, ….
 
-    Labels of nodes and edges, attributes of nodes, and labels or numbers of graphs are read where
-    there are such files; each may be compressed by gzip. Edges are given in one direction or in
-    both. An edge from a node to itself is left out.
-
-    Parameters
-    ----------
-    folder : path
-    labeled : bool
-        Whether there must be labels or numbers of graphs; if there need not, y may be NaN.
-
-    Returns
-    -------
-    Dataset
-        X is an array of `Graph` objects, y the labels (or numbers) of the graphs. ``extra`` holds
-        the name of the set and how many loops were left out.
-
-    Examples
-    --------
-    >>> graphs = read_tu("data/MUTAG")  # doctest: +SKIP
-    >>> graphs.X[0]  # doctest: +SKIP
-    <Graph with 17 nodes and 19 edges, labeled nodes, labeled edges>
+    Without labels or numbers of graphs, which is an error if they must be `labeled`, y is NaN.
     """
-    files = _Files(Path(folder))
+    files = _Files(folder)
     graph_of = files.whole_numbers("graph_indicator")[:, 0] - 1
     files.check(graph_of < 0, "graph_indicator", "graphs are numbered from 1")
     count = int(graph_of.max(initial=-1)) + 1
@@ -51,9 +42,35 @@ def read_tu(folder: str | os.PathLike[str], *, labeled: bool = True) -> Dataset:
     if len(y) < count:
         raise DomainError(f"{files.shown} has {count} graphs, but labels for {len(y)}")
     graphs, loops = _graphs(files, graph_of, len(y))
-    X = np.empty(len(y), dtype=object)
-    X[:] = graphs
-    return Dataset(X, y, names, {"name": files.name, "loops": loops})
+    return GraphSet(objects(graphs), y, names, files.name, loops)
+
+
+class GraphFolder:
+    """A folder of graphs as a source: all are read at once, and counted from 1."""
+
+    unit = "graph"
+
+    def __init__(self, folder: Path) -> None:
+        found = read_folder(folder, labeled=False)
+        if found.y.ndim != 1:
+            raise DomainError(
+                f"{folder} has {found.y.shape[1]} labels for each graph; one is expected"
+            )
+        self.path = folder
+        self.name = folder.name
+        self.found = found
+        labeled = found.y.dtype.kind != "f" or not np.isnan(found.y).all()
+        self.target = LABEL if labeled else None
+        self.columns = (GRAPH, LABEL) if labeled else (GRAPH,)
+        self.kinds = {GRAPH: "graph"}
+        self.layout: dict[str, Any] = {"format": "graphs"}
+        loops = found.loops
+        self.notes = [f"{loops:,} edges from a node to itself were left out"] if loops else []
+
+    def pieces(self, size: int, wanted: Collection[str] | None = None) -> Iterator[Piece]:
+        columns = {GRAPH: self.found.graphs, LABEL: self.found.y}
+        rows = np.arange(len(self.found.y))
+        yield Piece({name: columns[name] for name in self.columns}, rows + 1, rows, len(rows))
 
 
 def _graphs(files: _Files, graph_of: np.ndarray, count: int) -> tuple[list[Graph], int]:
@@ -176,11 +193,8 @@ class _Files:
     def numbers(self, what: str, columns: int | None = None, lines: int | None = None) -> Any:
         """Return the table of numbers in a file, complaining about its first bad line."""
         path = self.path(what)
-        try:
-            data = path.read_bytes()
-            text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-            raise DomainError(f"{path} cannot be read: {error}") from error
+        with file_errors(path, "a file of graphs"), open_lines(path) as file:
+            text = file.read()
         rows = text.splitlines()
         if not text.strip():
             table = np.empty((0, columns or 1))
