@@ -1,7 +1,9 @@
 """Explanations: what a decision is made of, and who pulled it which way."""
 
-from mercer.explanations.credit import Part
-from mercer.explanations.explanation import Decision, Explanation
-from mercer.explanations.reasons import explain
+from mercer.errors import renamed
+from mercer.explanations.attribution import Attribution
+from mercer.explanations.explanation import Explanation, ItemExplanation, explain
 
-__all__ = ["Decision", "Explanation", "Part", "explain"]
+__all__ = ["Attribution", "Explanation", "ItemExplanation", "explain"]
+
+__getattr__ = renamed(__name__, {"Decision": "ItemExplanation", "Part": "Attribution"})

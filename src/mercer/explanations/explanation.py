@@ -8,16 +8,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from mercer.explanations.credit import Part
+from mercer.domains import to_numpy
+from mercer.errors import DomainError
+from mercer.explanations.attribution import Attribution, attribute
+from mercer.explanations.terms import terms_of
 from mercer.kernels import Kernel
+from mercer.kernels.block import Block
+from mercer.kernels.tiles import common_origin, fill
+from mercer.machines import Calibrated
+from mercer.memory import afford
+from mercer.rkhs import Function
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Decision", "Explanation"]
-
-LONGEST = 80  # letters of a kernel's formula in a table
+__all__ = ["Explanation", "ItemExplanation", "explain"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Explanation:
         The row of each exemplar among the items that the machine learned from.
     exemplars : list
         The exemplars themselves.
-    parts : list of Part
+    parts : list of Attribution
         The score divided among the parts of the kernel and their features.
     """
 
@@ -52,15 +59,15 @@ class Explanation:
     contributions: np.ndarray
     places: np.ndarray
     exemplars: list[Any]
-    parts: list[Part]
+    parts: list[Attribution]
 
     def __len__(self) -> int:
         return len(self.scores)
 
-    def __getitem__(self, item: int) -> Decision:
-        return Decision(self, range(len(self))[operator.index(item)])
+    def __getitem__(self, item: int) -> ItemExplanation:
+        return ItemExplanation(self, range(len(self))[operator.index(item)])
 
-    def __iter__(self) -> Iterator[Decision]:
+    def __iter__(self) -> Iterator[ItemExplanation]:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
@@ -68,7 +75,7 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ItemExplanation:
     """Why a machine decides about one item as it does: ``explanation[i]``.
 
     Print it for a summary; `exemplars`, `features`, `units` and `columns` are tables.
@@ -189,7 +196,87 @@ class Decision:
         return "\n".join(lines)
 
 
-def _short(kernel: Kernel) -> str:
+def _short(kernel: Kernel, longest: int = 80) -> str:
     """Return the formula of a kernel, without the end of one that holds what it has learned."""
     formula = repr(kernel)
-    return formula if len(formula) <= LONGEST else formula[: LONGEST - 1] + "…"
+    return formula if len(formula) <= longest else formula[: longest - 1] + "…"
+
+
+def explain(machine: Any, X: Any, *, label: Any = None, output: int = 0) -> Explanation:
+    """Return why a fitted machine decides about the items of `X` as it does.
+
+    For every kernel: the exemplars that pulled the decision each way, with their share. For
+    kernels with explicit features also the contribution of each k-mer, word, subtree or column,
+    and of each letter, node or atom of the item. Everything adds up to the score.
+
+    Parameters
+    ----------
+    machine : fitted machine
+        Or a pipeline that ends with one, or a search that has fitted one. Of a `Calibrated`
+        machine the scores are explained.
+    X : items
+        As for ``machine.predict``.
+    label : optional
+        The class whose score is explained, by default the one that is predicted.
+    output : int
+        Which of several numbers, for regression.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidgeClassifier
+    >>> from mercer.kernels import Spectrum
+    >>> machine = KernelRidgeClassifier(Spectrum(2), penalty=0.1)
+    >>> machine = machine.fit(["abab", "baba", "caca", "acac"], ["b", "b", "c", "c"])
+    >>> why = explain(machine, ["xaby"])[0]
+    >>> why.toward, why.features(1)["feature"].tolist()
+    ('b', ['ab'])
+    >>> why.units()["unit"].tolist()
+    ['x', 'a', 'b', 'y']
+    """
+    machine, X = _last(machine, X)
+    check_is_fitted(machine)
+    function = getattr(machine, "function_", None)
+    if not isinstance(function, Function) or hasattr(machine, "kneighbors"):
+        raise DomainError(
+            f"{type(machine).__name__} does not decide by a sum over its examples, so there is "
+            "nothing to divide among them"
+        )
+    kernel = function.kernel
+    points = machine._admit_new(X, kernel)
+    afford(40 * len(points) * len(function), "an explanation", "explain fewer items at a time")
+    terms = terms_of(machine, points, X, label, output)
+    left, right = common_origin(kernel, points, function.points)
+    K = np.asarray(to_numpy(fill(kernel, left, right)), dtype=np.float64)
+    contributions = terms.weights * K
+    exemplars = list(function.points.items())
+    return Explanation(
+        items=list(points.items()),
+        toward=terms.toward,
+        scores=contributions.sum(axis=1) + terms.offsets,
+        offsets=terms.offsets,
+        similarities=K,
+        contributions=contributions,
+        places=_places(machine, len(exemplars)),
+        exemplars=exemplars,
+        parts=attribute(kernel, Block(left, right), terms.weights),
+    )
+
+
+def _last(machine: Any, X: Any) -> tuple[Any, Any]:
+    """Return the machine inside a search, a calibration or a pipeline, and what it sees of X."""
+    if hasattr(machine, "best_estimator_"):
+        return _last(machine.best_estimator_, X)
+    if isinstance(machine, Calibrated):
+        check_is_fitted(machine)
+        return _last(machine.machine_, X)
+    if hasattr(machine, "steps"):
+        return _last(machine[-1], machine[:-1].transform(X) if len(machine.steps) > 1 else X)
+    return machine, X
+
+
+def _places(machine: Any, count: int) -> np.ndarray:
+    """Return which training items the exemplars are; those of a repaired kernel are unknown."""
+    support = getattr(machine, "support_", None)
+    if support is None:
+        return np.arange(count)
+    return np.asarray(support) if len(support) == count else np.full(count, -1)

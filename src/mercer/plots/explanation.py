@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.domains import Graph, as_graph
 from mercer.errors import DomainError
-from mercer.explanations import Decision
+from mercer.explanations import ItemExplanation
 from mercer.plots.canvas import axes_for
 from mercer.plots.layout import layout, skeleton
 from mercer.plots.palette import INK, MUTED, shades
@@ -23,7 +23,7 @@ PER_LINE = 60  # letters
 
 
 def plot_letters(
-    letters: Decision | Sequence[str],
+    letters: ItemExplanation | Sequence[str],
     contributions: Any = None,
     ax: Axes | None = None,
     *,
@@ -34,7 +34,7 @@ def plot_letters(
 
     Parameters
     ----------
-    letters : Decision, or sequence of str
+    letters : ItemExplanation, or sequence of str
         ``explain(machine, X)[i]``, or the letters (or words) themselves.
     contributions : array, optional
         One number for each letter, if it is not a decision that is drawn.
@@ -89,7 +89,7 @@ def _lines(names: list[str], per_line: int) -> list[list[tuple[int, float, float
 
 
 def plot_nodes(
-    graph: Decision | Graph,
+    graph: ItemExplanation | Graph,
     contributions: Any = None,
     ax: Axes | None = None,
     *,
@@ -99,7 +99,7 @@ def plot_nodes(
 
     Parameters
     ----------
-    graph : Decision or Graph
+    graph : ItemExplanation or Graph
     contributions : array, optional
         One number for each node, if it is not a decision that is drawn.
     ax : Axes, optional
@@ -124,7 +124,7 @@ def plot_nodes(
 
 
 def plot_atoms(
-    smiles: Decision | str,
+    smiles: ItemExplanation | str,
     contributions: Any = None,
     ax: Axes | None = None,
     *,
@@ -134,7 +134,7 @@ def plot_atoms(
 
     Parameters
     ----------
-    smiles : Decision or str
+    smiles : ItemExplanation or str
     contributions : array, optional
         One number for each atom in the order of the SMILES.
     ax : Axes, optional
@@ -196,7 +196,7 @@ def _drawn(
 
 def _thing(asked: Any) -> Any:
     """Return what is drawn: of a row of a table, the one column that has parts to color."""
-    if not isinstance(asked, Decision):
+    if not isinstance(asked, ItemExplanation):
         return asked
     thing = asked.thing
     if isinstance(thing, dict):
@@ -208,7 +208,7 @@ def _thing(asked: Any) -> Any:
 
 def _units(thing: Any, contributions: Any) -> tuple[list[str], np.ndarray]:
     """Return the names of the parts and their contributions, of a decision or as given."""
-    if isinstance(thing, Decision):
+    if isinstance(thing, ItemExplanation):
         table = thing.units()
         if all(part.places is None for part in thing.explanation.parts):
             raise DomainError("the kernel of this machine has no parts to color")

@@ -15,7 +15,7 @@ from mercer.plots.palette import INK
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mercer.explanations import Decision, Explanation
+    from mercer.explanations import Explanation, ItemExplanation
 
 BOXES = ((4, "TTGACA"), (24, "TATAAT"))  # of bacterial promoters, and about where they are
 LENGTH = 38  # of a strand
@@ -145,7 +145,7 @@ def tree(rng: np.random.Generator, group: bool) -> Graph:
     return Graph(edges, labels=["C"] * 11 + ["N", "O", "O"])
 
 
-def _score(why: Decision) -> str:
+def _score(why: ItemExplanation) -> str:
     return f"score {why.score:+.2f}".replace("-", "−")
 
 

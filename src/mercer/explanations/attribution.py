@@ -1,4 +1,4 @@
-"""Credit: a score divided among the patterns, columns and parts that it comes from.
+"""Attribution: a score divided among the patterns, columns and parts that it comes from.
 
 A score is Σᵢ wᵢ k(x, xᵢ). Where k is an inner product of features it is also Σ_p φ_p(x)·v_p with
 v_p = Σᵢ wᵢ φ_p(xᵢ), so that each feature has a share of its own; and where a feature occurs
@@ -26,11 +26,11 @@ from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabu
 from mercer.kernels.structures.sets import members
 from mercer.kernels.tables import On
 
-__all__ = ["Part", "credited"]
+__all__ = ["Attribution", "attribute"]
 
 
 @dataclass(frozen=True)
-class Part:
+class Attribution:
     """What one part of a kernel contributes to the scores of some items.
 
     Attributes
@@ -41,7 +41,7 @@ class Part:
     totals : ndarray of shape (items,)
     features : sparse array of shape (items, features) or None
         The share of each feature; its rows add up to `totals`. (Only that two empty sets are
-        alike is no feature's merit.)
+        alike is due to no feature.)
     names : sequence or None
         What the features are: patterns, words, columns.
     places : list of ndarray, or None
@@ -60,7 +60,7 @@ class Part:
 
 
 @singledispatch
-def credited(kernel: Kernel, block: Block, W: np.ndarray) -> list[Part]:
+def attribute(kernel: Kernel, block: Block, W: np.ndarray) -> list[Attribution]:
     """Return the parts of the scores Σᵢ Wᵢ k(x, xᵢ), one row of `W` for each item.
 
     Examples
@@ -68,45 +68,45 @@ def credited(kernel: Kernel, block: Block, W: np.ndarray) -> list[Part]:
     >>> from mercer.kernels import Gaussian
     >>> k = Gaussian(1.0) + Linear()
     >>> points = k.admit([[1.0], [2.0]])
-    >>> [part.totals.round(2).tolist() for part in credited(k, Block(points, points), np.eye(2))]
+    >>> [part.totals.round(2).tolist() for part in attribute(k, Block(points, points), np.eye(2))]
     [[1.0, 1.0], [1.0, 4.0]]
     """
-    return [Part(kernel, (), np.einsum("ij,ij->i", W, np.asarray(kernel.evaluate(block))))]
+    return [Attribution(kernel, (), np.einsum("ij,ij->i", W, np.asarray(kernel.evaluate(block))))]
 
 
-@credited.register
-def _(kernel: Sum, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: Sum, block: Block, W: np.ndarray) -> list[Attribution]:
     return _inside(kernel, kernel.left, block, W) + _inside(kernel, kernel.right, block, W)
 
 
-@credited.register
-def _(kernel: Scale, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: Scale, block: Block, W: np.ndarray) -> list[Attribution]:
     return _inside(kernel, kernel.kernel, block, kernel.factor * W)
 
 
-@credited.register
-def _(kernel: AssumePSD, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: AssumePSD, block: Block, W: np.ndarray) -> list[Attribution]:
     return _inside(kernel, kernel.kernel, block, W)
 
 
-@credited.register
-def _(kernel: Normalize, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: Normalize, block: Block, W: np.ndarray) -> list[Attribution]:
     if kernel.kernel.log_diagonal(block.view(*kernel.sees(kernel.kernel)).left) is not None:
-        return credited.dispatch(Kernel)(kernel, block, W)  # its lengths are too large to divide
+        return attribute.dispatch(Kernel)(kernel, block, W)  # its lengths are too large to divide
     here, there = kernel._inverse_lengths(block.left), kernel._inverse_lengths(block.right)
     return _inside(kernel, kernel.kernel, block, W * here[:, None] * there[None, :])
 
 
-@credited.register
-def _(kernel: On, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: On, block: Block, W: np.ndarray) -> list[Attribution]:
     if kernel.missing != "error":
         return [replace(part, columns=kernel.columns) for part in _whole(kernel, block, W)]
     inner = _inside(kernel, kernel.kernel, block, W)
     return [replace(part, columns=part.columns or kernel.columns) for part in inner]
 
 
-@credited.register
-def _(kernel: Product, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: Product, block: Block, W: np.ndarray) -> list[Attribution]:
     """Look inside one factor, the other one being what it is for each pair of items."""
     for factor, other in ((kernel.left, kernel.right), (kernel.right, kernel.left)):
         if _is_equality(factor):
@@ -115,43 +115,43 @@ def _(kernel: Product, block: Block, W: np.ndarray) -> list[Part]:
     return _whole(kernel, block, W)
 
 
-@credited.register
-def _(kernel: Linear, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: Linear, block: Block, W: np.ndarray) -> list[Attribution]:
     left, right = block.left, block.right
     if not isinstance(left, Vectors) or not isinstance(left.array, np.ndarray | sparse.sparray):
         return _whole(kernel, block, W)
     v = W @ right.array
     features = sparse.csr_array(sparse.csr_array(left.array).multiply(v))
     names = left.names or [str(i) for i in range(left.width)]
-    return [Part(kernel, (), np.asarray(features.sum(axis=1)).ravel(), features, names)]
+    return [Attribution(kernel, (), np.asarray(features.sum(axis=1)).ravel(), features, names)]
 
 
-@credited.register
-def _(kernel: PatternKernel, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: PatternKernel, block: Block, W: np.ndarray) -> list[Attribution]:
     if not kernel.of_counts:
         return _whole(kernel, block, W)
     new, known = kernel.compared(block)
     where, units = kernel.occurrences(block.left), kernel.units(block.left)
-    return [_shared_out(kernel, new, known, W, where, units)]
+    return [_of_patterns(kernel, new, known, W, where, units)]
 
 
-@credited.register
-def _(kernel: Molecule, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: Molecule, block: Block, W: np.ndarray) -> list[Attribution]:
     new, known = kernel.fragments(block.left), kernel.fragments(block.right)
     where, units = kernel.occurrences(block.left), block.left.units()
-    part = _shared_out(kernel, new, known, W * _per_common(new, known), where, units)
+    part = _of_patterns(kernel, new, known, W * _per_common(new, known), where, units)
     return [_with_empty(part, block, W)]
 
 
-@credited.register
-def _(kernel: Jaccard, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: Jaccard, block: Block, W: np.ndarray) -> list[Attribution]:
     new, known = members(block.left), members(block.right)
-    part = _shared_out(kernel, new, known, W * _per_common(new, known), None, None)
+    part = _of_patterns(kernel, new, known, W * _per_common(new, known), None, None)
     return [_with_empty(part, block, W)]
 
 
-@credited.register
-def _(kernel: SubsetTree, block: Block, W: np.ndarray) -> list[Part]:
+@attribute.register
+def _(kernel: SubsetTree, block: Block, W: np.ndarray) -> list[Attribution]:
     """Give each node the fragments that begin there, and to each rule what its nodes have."""
     inner, value = kernel.rooted(block, W)
     trees = block.left
@@ -165,7 +165,7 @@ def _(kernel: SubsetTree, block: Block, W: np.ndarray) -> list[Part]:
     rules = [f"{rule[0]} → {' '.join(rule[1:])}" for rule in map(inner.vocabulary.__getitem__,
              range(len(inner.vocabulary)))]  # fmt: skip
     split = np.split(places, trees.starts[1:-1])
-    return [Part(kernel, (), totals, features, rules, split, trees.units())]
+    return [Attribution(kernel, (), totals, features, rules, split, trees.units())]
 
 
 def _per_common(new: Patterns, known: Patterns) -> np.ndarray:
@@ -175,19 +175,19 @@ def _per_common(new: Patterns, known: Patterns) -> np.ndarray:
     return 1.0 / np.maximum(sizes - common.toarray(), 1.0)
 
 
-def _with_empty(part: Part, block: Block, W: np.ndarray) -> Part:
+def _with_empty(part: Attribution, block: Block, W: np.ndarray) -> Attribution:
     """Return a part whose total counts that two empty sets are alike, though by no element."""
     return replace(part, totals=_whole(part.kernel, block, W)[0].totals)
 
 
-def _shared_out(
+def _of_patterns(
     kernel: Kernel,
     new: Patterns,
     known: Patterns,
     W: np.ndarray,
     where: Occurrences | None,
     units: list[list[str]] | None,
-) -> Part:
+) -> Attribution:
     """Divide Σᵢ Wᵢ⟨φ(x), φ(xᵢ)⟩ among the patterns of x, and among the places where they are."""
     # The weight v of each pattern that an item has; of others there may be very many.
     places, lists = new.vocabulary.places(known.vocabulary), known.matrix.tocsc()
@@ -199,7 +199,7 @@ def _shared_out(
     features = v.copy()
     features.data = v.data * new.matrix.data
     totals = np.asarray(features.sum(axis=1)).ravel()
-    found = Part(kernel, (), totals, features, new.vocabulary)
+    found = Attribution(kernel, (), totals, features, new.vocabulary)
     if where is None or units is None:
         return found
     each = where.weight * np.asarray(v[where.item, where.column]).ravel()
@@ -210,12 +210,12 @@ def _shared_out(
     return replace(found, places=np.split(flat, begin[1:-1]), units=units)
 
 
-def _inside(kernel: Kernel, child: Kernel, block: Block, W: np.ndarray) -> list[Part]:
-    return credited(child, block.view(*kernel.sees(child)), W)
+def _inside(kernel: Kernel, child: Kernel, block: Block, W: np.ndarray) -> list[Attribution]:
+    return attribute(child, block.view(*kernel.sees(child)), W)
 
 
-def _whole(kernel: Kernel, block: Block, W: np.ndarray) -> list[Part]:
-    return credited.dispatch(Kernel)(kernel, block, W)
+def _whole(kernel: Kernel, block: Block, W: np.ndarray) -> list[Attribution]:
+    return attribute.dispatch(Kernel)(kernel, block, W)
 
 
 def _is_equality(kernel: Kernel) -> bool:

@@ -1,4 +1,4 @@
-"""Voices: the function and the offset by which a fitted machine judges an item."""
+"""The terms of a decision: weights of the known items, and an offset."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mercer.errors import DomainError
 from mercer.machines.abilities import Abilities
 from mercer.rkhs import Function
 
-__all__ = ["Voices", "voices"]
+__all__ = ["Terms", "terms_of"]
 
 
 @dataclass(frozen=True)
-class Voices:
-    """How each item is judged: Σᵢ wᵢ k(x, xᵢ) + b, in favor of one answer.
+class Terms:
+    """The terms of Σᵢ wᵢ k(x, xᵢ) + b, the score of each item in favor of one answer.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class Voices:
     toward: list[Any]
 
 
-def voices(machine: Any, points: Points, X: Any, label: Any, output: int) -> Voices:
-    """Return how a machine judges some items.
+def terms_of(machine: Any, points: Points, X: Any, label: Any, output: int) -> Terms:
+    """Return the terms by which a machine decides about some items.
 
     With two classes a score speaks for one and against the other. With more it is that of the
-    class itself, or the mean over its duels with the others.
+    class itself, or the mean over its pairs with the others.
     """
     function = machine.function_
     table = function.coefficients.reshape(len(function), -1)
@@ -54,7 +54,7 @@ def voices(machine: Any, points: Points, X: Any, label: Any, output: int) -> Voi
         directions = getattr(type(machine), "class_directions", Abilities.class_directions)
         mixing = directions(machine, table.shape[1])[codes]
         toward = [classes.tolist()[code] for code in codes]
-    return Voices(function, mixing @ table.T, mixing @ offset, toward)
+    return Terms(function, mixing @ table.T, mixing @ offset, toward)
 
 
 def _codes(machine: Any, X: Any, count: int, classes: np.ndarray, label: Any) -> np.ndarray:
