@@ -42,7 +42,7 @@ def predict(
     skip_bad: SkipBad = False,
 ) -> None:  # fmt: skip
     """Predict the rows of a table, however long it is."""
-    from mercer.report.figures import as_csv
+    from mercer.report.output import as_csv
     from mercer.studies import open_model
 
     if out is not None:

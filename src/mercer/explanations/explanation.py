@@ -13,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import to_numpy
 from mercer.errors import DomainError
 from mercer.explanations.attribution import Attribution, attribute
-from mercer.explanations.terms import terms_of
+from mercer.explanations.terms import terms_of, unwrap
 from mercer.kernels import Kernel
 from mercer.kernels.block import Block
 from mercer.kernels.tiles import common_origin, fill
-from mercer.machines import Calibrated
 from mercer.memory import afford
 from mercer.rkhs import Function
 
@@ -233,7 +232,7 @@ def explain(machine: Any, X: Any, *, label: Any = None, output: int = 0) -> Expl
     >>> why.units()["unit"].tolist()
     ['x', 'a', 'b', 'y']
     """
-    machine, X = _last(machine, X)
+    machine, X = unwrap(machine, X)
     check_is_fitted(machine)
     function = getattr(machine, "function_", None)
     if not isinstance(function, Function) or hasattr(machine, "kneighbors"):
@@ -260,18 +259,6 @@ def explain(machine: Any, X: Any, *, label: Any = None, output: int = 0) -> Expl
         exemplars=exemplars,
         parts=attribute(kernel, Block(left, right), terms.weights),
     )
-
-
-def _last(machine: Any, X: Any) -> tuple[Any, Any]:
-    """Return the machine inside a search, a calibration or a pipeline, and what it sees of X."""
-    if hasattr(machine, "best_estimator_"):
-        return _last(machine.best_estimator_, X)
-    if isinstance(machine, Calibrated):
-        check_is_fitted(machine)
-        return _last(machine.machine_, X)
-    if hasattr(machine, "steps"):
-        return _last(machine[-1], machine[:-1].transform(X) if len(machine.steps) > 1 else X)
-    return machine, X
 
 
 def _places(machine: Any, count: int) -> np.ndarray:

@@ -12,7 +12,10 @@ from mercer.errors import DomainError
 from mercer.machines.abilities import Abilities
 from mercer.rkhs import Function
 
-__all__ = ["Terms", "terms_of"]
+__all__ = ["Terms", "terms_of", "unwrap"]
+
+# Where a search, a calibration or another wrapper keeps the machine that it fits.
+INSIDE = ("best_estimator_", "machine_", "estimator_", "machine", "estimator")
 
 
 @dataclass(frozen=True)
@@ -71,3 +74,22 @@ def _output(output: int, count: int) -> int:
     if not 0 <= output < count:
         raise DomainError(f"there are {count} outputs, so there is none with the number {output}")
     return output
+
+
+def unwrap(model: Any, X: Any = None) -> tuple[Any, Any]:
+    """Return the machine inside pipelines, searches and calibrations, and what it sees of `X`.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from mercer import KernelRidge
+    >>> unwrap(make_pipeline(StandardScaler(), KernelRidge("linear")))[0].kernel
+    'linear'
+    """
+    if hasattr(model, "steps"):
+        if X is not None and len(model.steps) > 1:
+            X = model[:-1].transform(X)
+        return unwrap(model[-1], X)
+    inside = next((getattr(model, name) for name in INSIDE if hasattr(model, name)), None)
+    return (model, X) if inside is None else unwrap(inside, X)

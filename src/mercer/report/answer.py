@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.report.anatomy import noun
 from mercer.report.words import (
     amount,
     count,
     measured,
+    noun,
     of_many,
     percent,
     percent_measured,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "answer", "beats_baseline", "error_text"]
 
-CERTAIN = 0.05  # chance of a gap this large, below which it is called clear
-ERRORS = 2.0  # standard errors that a clear gap has at least
+MAX_P = 0.05  # of a sign test, below which a gap is called clear
+MIN_ERRORS = 2.0  # standard errors that a clear gap has at least
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def beats_baseline(study: Study) -> str:
     if not gap > 0:
         return "bad"
     spread = study.error_se if math.isfinite(study.error_se) else math.inf
-    if gap <= ERRORS * spread:
+    if gap <= MIN_ERRORS * spread:
         return "unsure"
     clear = _signs(study) if study.task == "classify" else _squares(study)
     return "good" if clear else "unsure"
@@ -175,7 +175,7 @@ def _signs(study: Study) -> bool:
     won, lost = int(np.sum(right & ~lucky)), int(np.sum(lucky & ~right))
     if won + lost == 0:
         return False
-    return float(binomtest(won, won + lost, alternative="greater").pvalue) < CERTAIN
+    return float(binomtest(won, won + lost, alternative="greater").pvalue) < MAX_P
 
 
 def _squares(study: Study) -> bool:
@@ -183,7 +183,7 @@ def _squares(study: Study) -> bool:
     gain = (y - y.mean()) ** 2 - (y - said) ** 2
     if len(gain) < 3:
         return False
-    return float(gain.mean()) > ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))
+    return float(gain.mean()) > MIN_ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))
 
 
 def _tiles(study: Study, name: str) -> list[tuple[str, str, str]]:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import platform
 import shlex
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from mercer.report.anatomy import approximate, chosen_name, noun
+import mercer
 from mercer.report.answer import answer
-from mercer.report.exhibits import MOST_CARDS, Viewer, cards
-from mercer.report.figures import versions
-from mercer.report.mistakes import calibration, confusion, residuals
-from mercer.report.shape import curve, similarity, surface
+from mercer.report.examples import MAX_CARDS, Viewer, cards
+from mercer.report.performance import calibration, confusion, curve, residuals, surface
+from mercer.report.similarity import similarity
 from mercer.report.words import (
     MACHINES,
     amount,
+    approximate,
+    chosen_name,
     clean,
     count,
     formula,
     measured,
+    noun,
     otherwise,
     percent,
     percent_measured,
@@ -32,12 +36,9 @@ if TYPE_CHECKING:
 
     from mercer.studies import Attempt, Study
 
-__all__ = ["html"]
+__all__ = ["html", "versions"]
 
-FEW_COLUMNS = 16  # that are shown without being asked for
-MOST_COLUMNS = 200
-MOST_BAD = 20
-LONG_KERNEL = 240  # letters of a formula that is folded
+MAX_COLUMNS = 200  # that are listed
 
 
 def html(study: Study) -> str:
@@ -72,8 +73,8 @@ def html(study: Study) -> str:
         "typical": cards(study, study.typical, viewer),
         "confused": cards(study, study.confused, viewer),
         "viewer": viewer,
-        "more_typical": max(0, len(study.typical) - MOST_CARDS),
-        "more_confused": max(0, len(study.confused) - MOST_CARDS),
+        "more_typical": max(0, len(study.typical) - MAX_CARDS),
+        "more_confused": max(0, len(study.confused) - MAX_CARDS),
     }
     context = {"study": study, **_facts(study), **sections}
     return _environment().get_template("page.html.j2").render(context).strip() + "\n"
@@ -110,18 +111,18 @@ def _facts(study: Study) -> dict[str, Any]:
         "approximate": approximate(study),
         "does": MACHINES.get(chosen_name(study), ""),
         "kernel": formula(study.kernel),
-        "long_kernel": len(formula(study.kernel)) > LONG_KERNEL,
+        "long_kernel": len(formula(study.kernel)) > 240,
         "parameters": {name: _parameter(v) for name, v in study.parameters.items()},
         "attempts": [_attempt(study, attempt) for attempt in study.attempts],
         "outer": outer,
         "inner": inner,
         "kinds": _kinds(study),
-        "used": used[:MOST_COLUMNS],
-        "hidden_columns": max(0, len(used) - MOST_COLUMNS),
-        "aside": aside[:MOST_COLUMNS],
-        "open_columns": len(used) <= FEW_COLUMNS,
+        "used": used[:MAX_COLUMNS],
+        "hidden_columns": max(0, len(used) - MAX_COLUMNS),
+        "aside": aside[:MAX_COLUMNS],
+        "open_columns": len(used) <= 16,
         "types": _types(study),
-        "bad": sheet.bad[:MOST_BAD],
+        "bad": sheet.bad[:20],
         "bad_total": len(sheet.bad),
         "notes": list(dict.fromkeys((*sheet.notes, *study.notes))),
         "versions": versions(),
@@ -193,3 +194,10 @@ def _new_file(name: str) -> str:
     suffix = name.rpartition(".")[2] if "." in name else "csv"
     known = {"csv", "tsv", "parquet", "arrow", "feather", "fasta", "fa", "svm", "libsvm", "txt"}
     return f"new.{suffix}" if suffix in known else "new.csv"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of mercer, Python and the libraries that compute."""
+    libraries = ("numpy", "scipy", "scikit-learn", "pandas", "numba")
+    found = {"mercer": mercer.__version__, "python": platform.python_version()}
+    return found | {name: importlib.metadata.version(name) for name in libraries}

@@ -19,7 +19,7 @@ from mercer.report.words import clean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Picture", "drawing", "gray", "picture", "sketch"]
+__all__ = ["Figure", "drawing", "figure", "gray", "sketch"]
 
 # Texts stay texts: the reader's browser has letters for all scripts, matplotlib's font has not.
 SETTINGS: Any = {"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans", "sans-serif"]}
@@ -31,7 +31,7 @@ HEAD = re.compile(r"\A.*?(?=<svg )", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Picture:
+class Figure:
     """A drawing with what to see in it.
 
     Attributes
@@ -62,16 +62,16 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def picture(ax: Axes, alt: str, caption: str) -> Picture:
+def figure(ax: Axes, alt: str, caption: str) -> Figure:
     """Return what was drawn on axes; to be called inside `drawing`."""
     file = io.StringIO()
-    figure: Any = ax.figure
-    figure.savefig(file, format="svg", metadata=METADATA, bbox_inches="tight", pad_inches=0.04)
+    whole: Any = ax.figure
+    whole.savefig(file, format="svg", metadata=METADATA, bbox_inches="tight", pad_inches=0.04)
     text = RASTER.sub(_smaller, HEAD.sub("", file.getvalue()))
     found = SIZE.search(text)
     assert found is not None
     width, height = (round(float(points) * 96 / 72) for points in found.groups())
-    return Picture(_svg(text), alt, caption, width, height)
+    return Figure(_svg(text), alt, caption, width, height)
 
 
 def _svg(text: str) -> str:

@@ -7,13 +7,18 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from mercer.explanations.terms import unwrap
+
 if TYPE_CHECKING:
     from mercer.sources import Sheet
+    from mercer.studies import Study
 
 __all__ = [
-    "MACHINES", "amount", "clean", "count", "formula", "measured", "of_many", "otherwise",
-    "percent", "percent_measured", "plural", "shorten",
+    "MACHINES", "MAX_CLASSES", "amount", "approximate", "chosen_name", "clean", "count", "formula",
+    "measured", "noun", "of_many", "otherwise", "percent", "percent_measured", "plural", "shorten",
 ]  # fmt: skip
+
+MAX_CLASSES = 12  # that pictures show
 
 # What each kind of machine does, in one line.
 MACHINES = {
@@ -210,3 +215,23 @@ def of_many(share: float) -> tuple[int, int]:
         if share * many >= 0.95:
             return round(share * many), many
     return round(share * 10_000), 10_000
+
+
+def chosen_name(study: Study) -> str:
+    """Return the name of the machine that was chosen."""
+    found = [attempt.machine for attempt in study.attempts if attempt.chosen]
+    return found[0] if found else type(unwrap(study.machine)[0]).__name__
+
+
+def approximate(study: Study) -> str:
+    """Say how the machine's answer differs from the exact one; nothing if it is exact."""
+    solution = getattr(unwrap(study.machine)[0], "solution_", None)
+    found = getattr(solution, "approximation", None)
+    return "" if found is None else str(found)
+
+
+def noun(study: Study) -> str:
+    """Return what one item is called: a row, unless it is all one thing of another kind."""
+    kinds = [column.kind for column in study.sheet.used]
+    names = {"sequence": "sequence", "smiles": "molecule", "graph": "graph", "text": "text"}
+    return names.get(kinds[0], "row") if len(kinds) == 1 else "row"

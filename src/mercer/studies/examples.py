@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from mercer.domains import to_numpy
+from mercer.explanations.terms import unwrap
 from mercer.studies.findings import number
 from mercer.studies.folds import portion, rare
 from mercer.studies.results import Example, HeldOutPredictions, Neighbor
@@ -84,10 +85,8 @@ def find_examples(
 
 def _similarity(machine: Any, X: Any) -> Similarity:
     """Return the similarity of some rows to some others: at most 1, and 1 for equal ones."""
-    if hasattr(machine, "steps"):
-        X = machine[:-1].transform(X) if len(machine.steps) > 1 else X
-        machine = machine[-1]
-    kernel = getattr(machine, "machine_", machine).kernel_
+    machine, X = unwrap(machine, X)
+    kernel = machine.kernel_
 
     def similar(some: np.ndarray, others: np.ndarray) -> np.ndarray:
         if not len(some):

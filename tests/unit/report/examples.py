@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from mercer import SVC, ExemplarClassifier, KernelRidge, KernelRidgeClassifier
 from mercer.domains import Graph
+from mercer.explanations.terms import unwrap
 from mercer.kernels import (
     Categorical,
     Gaussian,
@@ -26,7 +27,7 @@ from mercer.kernels import (
     normalize,
 )
 from mercer.machines import Calibrated, Standardize
-from mercer.report.anatomy import core, cosines, prepared
+from mercer.report.similarity import cosines
 from mercer.sources import BadRow, Column, Sheet
 from mercer.studies import (
     Attempt,
@@ -101,8 +102,8 @@ def studied(
             proba[np.ix_(test, known)] = fitted.predict_proba(part(X, test))
     fitted = clone(machine).fit(X, y)
     error, spread = judged(y, prediction, fold)
-    name = type(core(fitted)).__name__
-    typical, confused = exhibits(fitted, X, y, prediction, proba, classes)
+    name = type(unwrap(fitted)[0]).__name__
+    typical, confused = find_examples(fitted, X, y, prediction, proba, classes)
     return Study(
         task="classify" if classify else "regress",
         sheet=sheet,
@@ -111,7 +112,7 @@ def studied(
         error=error,
         error_se=spread,
         baseline_error=knowing_nothing(y),
-        kernel=repr(core(fitted).kernel_),
+        kernel=repr(unwrap(fitted)[0].kernel_),
         parameters={parameter: values[0]} if parameter else {},
         attempts=(
             Attempt("PrototypeClassifier", 2, error + 0.05, 0.02, error + 0.04, 1),
@@ -162,14 +163,14 @@ def surface_of(
 ) -> Surface:
     """Return the errors of other kernels and values in the same place."""
     if not kernels:
-        return Surface((repr(core(machine).kernel),), "", (), np.array([[0.1]]))
+        return Surface((repr(unwrap(machine)[0].kernel),), "", (), np.array([[0.1]]))
     errors = np.full((len(kernels), max(len(values), 1)), np.nan)
     for i, kernel in enumerate(kernels):
         for k, value in enumerate(values or (None,)):
             if (i, k) == (len(kernels) - 1, 0) and len(values) > 1:
                 continue  # not tried
             other = clone(machine)
-            core(other).set_params(kernel=kernel, **({parameter: value} if parameter else {}))
+            unwrap(other)[0].set_params(kernel=kernel, **({parameter: value} if parameter else {}))
             found = [judged(y[test], other.fit(part(X, train), y[train]).predict(part(X, test)),
                             np.zeros(len(test)))[0]
                      for train, test in splits]  # fmt: skip
@@ -192,13 +193,14 @@ def curve_of(machine: Any, X: Any, y: np.ndarray, split: Any) -> LearningCurve |
     return LearningCurve(np.array(sizes), np.array(errors), spreads, verdict)
 
 
-def exhibits(
+def find_examples(
     model: Any, X: Any, y: np.ndarray, prediction: np.ndarray, proba: Any, classes: Any
 ) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
     """Return the most typical of each class, and the most wrong."""
     if len(y) > 1500:
         return (), ()
-    C = cosines(np.asarray(core(model).kernel_(prepared(model, X)), dtype=float))
+    machine, seen = unwrap(model, X)
+    C = cosines(np.asarray(machine.kernel_(seen), dtype=float))
 
     def near(place: int) -> tuple[Neighbor, ...]:
         order = [int(k) for k in np.argsort(-C[place], kind="stable") if k != place][:3]

@@ -10,7 +10,7 @@ import pytest
 
 import mercer
 from mercer.report import html
-from mercer.report.exhibits import Viewer
+from mercer.report.examples import Viewer
 from mercer.studies.results import UnsampledRows
 from tests.unit.report.examples import CHINESE, MAKERS, SCRIPT, example
 from tests.unit.report.reading import Page, page_of

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Card", "Cell", "Item", "Viewer", "cards"]
 
-MOST_CARDS = 12
-MOST_CELLS = 6
-MOST_CELLS_WITH_PICTURE = 3
-LONGEST = {"text": 200, "sequence": 120, "smiles": 80}
-MOST_NODES = 60  # of a graph that is drawn
+MAX_CARDS = 12
+MAX_CELLS, MAX_CELLS_BESIDE_PICTURE = 6, 3
+LONGEST = {"text": 200, "sequence": 120, "smiles": 80}  # letters
+MAX_NODES = 60  # of a graph that is drawn
 PIXEL = re.compile(r"pixel|px", re.IGNORECASE)
 
 
@@ -51,7 +50,7 @@ class Item:
     sure : str
         The probability of what was said, if there is one.
     similarity : str
-        To the exhibit; empty for the exhibit itself.
+        To the example; empty for the example itself.
     cells : list of Cell
     picture : str
         A data URI, or empty.
@@ -72,7 +71,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Card:
-    """An exhibit: why it is shown, the row itself, and the rows most like it."""
+    """An example: why it is shown, the row itself, and the rows most like it."""
 
     reason: str
     item: Item
@@ -91,7 +90,7 @@ class Viewer:
         """The columns whose cells are shown."""
         if self.frame is None or self.side:
             return []
-        most = MOST_CELLS_WITH_PICTURE if self.drawn is not None else MOST_CELLS
+        most = MAX_CELLS_BESIDE_PICTURE if self.drawn is not None else MAX_CELLS
         return [c for c in self.study.sheet.used if c is not self.drawn][:most]
 
     @property
@@ -198,15 +197,15 @@ class Viewer:
             return self.ends[0]
 
 
-def cards(study: Study, exhibits: tuple[Example, ...], viewer: Viewer) -> list[Card]:
-    """Return exhibits as they are shown."""
+def cards(study: Study, examples: tuple[Example, ...], viewer: Viewer) -> list[Card]:
+    """Return examples as they are shown."""
     return [
         Card(
-            exhibit.reason,
-            viewer.item(exhibit.place),
-            [viewer.item(near.place, near.similarity) for near in exhibit.neighbors],
+            example.reason,
+            viewer.item(example.place),
+            [viewer.item(near.place, near.similarity) for near in example.neighbors],
         )
-        for exhibit in exhibits[:MOST_CARDS]
+        for example in examples[:MAX_CARDS]
     ]
 
 
@@ -254,7 +253,7 @@ def _sparse_cell(row: Any, first: int) -> Cell:
     """
     flat = np.asarray(row.toarray() if hasattr(row, "toarray") else row, dtype=float).ravel()
     filled = np.flatnonzero(flat)
-    top = np.sort(filled[np.argsort(-np.abs(flat[filled]), kind="stable")][: 2 * MOST_CELLS])
+    top = np.sort(filled[np.argsort(-np.abs(flat[filled]), kind="stable")][: 2 * MAX_CELLS])
     text = "  ".join(f"{k + first}:{amount(float(flat[k]), 3)}" for k in top)
     more = f"  … ({count(len(filled))} entries)" if len(filled) > len(top) else ""
     return Cell(text + more, letters=True)
@@ -266,7 +265,7 @@ def _drawing(thing: Any) -> str:
     from mercer.plots.layout import layout, skeleton
 
     if isinstance(thing, Graph):
-        if not 0 < thing.nodes <= MOST_NODES:
+        if not 0 < thing.nodes <= MAX_NODES:
             return ""
         names = [""] * thing.nodes if thing.labels is None else [str(n) for n in thing.labels]
         return sketch(layout(thing), thing.edges, [1] * len(thing.edges), names)

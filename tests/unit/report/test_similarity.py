@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mercer.report import html, shape
+from mercer.report import html, similarity
 from tests.unit.report.examples import example
 from tests.unit.report.reading import Page, page_of
 
@@ -15,18 +15,18 @@ def drawn(monkeypatch):
     """The axes of all pictures, as they are drawn."""
     found = []
 
-    def picture(ax, alt, caption):
+    def figure(ax, alt, caption):
         ax.figure.canvas.draw()
         found.append(ax)
-        return shape.Picture("", alt, caption, 1, 1)
+        return similarity.Figure("", alt, caption, 1, 1)
 
-    monkeypatch.setattr(shape, "picture", picture)
+    monkeypatch.setattr(similarity, "figure", figure)
     return found
 
 
 @pytest.mark.parametrize("name", ["regression", "iris", "sequences"])
 def test_the_shades_of_a_gram_matrix_reach_from_its_own_similarities_to_one(name, drawn):
-    shape.similarity(example(name))
+    similarity.similarity(example(name))
     image = drawn[0].images[0]
     low, high = image.get_clim()
     values = np.asarray(image.get_array())
@@ -39,17 +39,17 @@ def test_the_shades_of_a_gram_matrix_reach_from_its_own_similarities_to_one(name
 def test_the_caption_names_the_color_of_what_is_alike(name, negative, drawn, monkeypatch):
     K = np.full((12, 12), -0.3 if negative else 0.3) + np.eye(12)
     places = np.argsort(example(name).y, kind="stable")[::8][:12]
-    monkeypatch.setattr(shape, "sample", lambda study: (places, False))
-    monkeypatch.setattr(shape, "similarities", lambda study, places: K)
-    caption = shape.similarity(example(name)).gram.caption
+    monkeypatch.setattr(similarity, "sample", lambda study: (places, False))
+    monkeypatch.setattr(similarity, "similarities", lambda study, places: K)
+    caption = similarity.similarity(example(name)).gram.caption
     assert ("Brown" in caption) == negative and ("Dark" in caption) != negative
 
 
 def test_directions_are_whole_numbers(drawn, monkeypatch):
     places = np.arange(0, 150, 60)
-    monkeypatch.setattr(shape, "sample", lambda study: (places, False))
-    monkeypatch.setattr(shape, "similarities", lambda study, places: np.diag([5.0, 3.0, 1.0]))
-    shape.similarity(example("iris"))
+    monkeypatch.setattr(similarity, "sample", lambda study: (places, False))
+    monkeypatch.setattr(similarity, "similarities", lambda study, places: np.diag([5.0, 3.0, 1.0]))
+    similarity.similarity(example("iris"))
     shown = [text.get_text() for text in drawn[1].get_xticklabels()]
     assert len(shown) > 1 and all(text.isdigit() for text in shown)
 

@@ -1,28 +1,66 @@
-"""Mistakes: which classes are taken for which, how far numbers are off, what sureness is worth."""
+"""Performance: learning curve, confusion, residuals, calibration, and errors of the choice."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer.plots import plot_agreement, plot_calibration, plot_confusion, reliability
-from mercer.report.anatomy import noun
-from mercer.report.pictures import Picture, drawing, picture
-from mercer.report.words import amount, count, percent, plural, shorten
+from mercer.plots import (
+    plot_agreement,
+    plot_calibration,
+    plot_confusion,
+    plot_curve,
+    plot_surface,
+    reliability,
+)
+from mercer.report.pictures import Figure, drawing, figure
+from mercer.report.words import (
+    MAX_CLASSES,
+    amount,
+    count,
+    formula,
+    noun,
+    percent,
+    plural,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from mercer.studies import Study
 
-__all__ = ["Calibration", "Confusion", "Residuals", "calibration", "confusion", "residuals"]
+__all__ = [
+    "Confusion", "ErrorSurface", "Probabilities", "Residuals", "calibration", "confusion", "curve",
+    "residuals", "surface",
+]  # fmt: skip
 
-MOST_CLASSES = 12
-MOST_PAIRS = 8
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-LEAST_IN_BIN = 15
-SMALLEST = 1e-15  # probability, so that the logarithm of zero does not hide all other rows
+
+def curve(study: Study) -> Figure | None:
+    """Return the learning curve, or None where there is none."""
+    found = study.curve
+    if found is None or len(found.sizes) == 0:
+        return None
+    rows = f"{noun(study)}s"
+    with drawing():
+        ax = plot_curve(
+            found.sizes, found.errors, found.standard_errors,
+            baseline=study.baseline_error, percent=study.task == "classify",
+        )  # fmt: skip
+        ax.set(xlabel=f"{rows} learned from", ylabel=study.measure)
+        far = study.baseline_error > ax.get_ylim()[1]
+        steps = zip(found.sizes, found.errors, strict=True)
+        write = percent if study.task == "classify" else amount
+        told = ", ".join(f"{write(float(e))} with {int(n)}" for n, e in steps)
+        return figure(
+            ax,
+            f"Learning curve: {study.measure} against the number of {rows} learned from: {told}.",
+            f"The error on held-out {rows} against how many were learned from. The band is one "
+            "standard error. "
+            + ("Looking at nothing is far worse." if far else "Dashed: looking at nothing."),
+        )
 
 
 @dataclass(frozen=True)
@@ -32,7 +70,7 @@ class Confusion:
     Attributes
     ----------
     summary : str
-    picture : Picture
+    picture : Figure
     classes : list of (class, rows, share found, share right when said, most often taken for)
     pairs : list of (true class, what was said, times, share of the true class)
         The most frequent mistakes.
@@ -41,7 +79,7 @@ class Confusion:
     """
 
     summary: str
-    picture: Picture
+    picture: Figure
     classes: list[tuple[str, str, str, str, str]]
     pairs: list[tuple[str, str, str, str]]
     hidden: int
@@ -55,7 +93,7 @@ def confusion(study: Study) -> Confusion:
     wrong = Counter((t, s) for t, s in zip(y, said, strict=True) if t != s)
     known = study.classes.tolist()
     labels = [*known, *sorted(set(y) - set(known))]  # classes too rare to be learned come last
-    shown = set(sorted(labels, key=lambda c: -rows[c])[:MOST_CLASSES])
+    shown = set(sorted(labels, key=lambda c: -rows[c])[:MAX_CLASSES])
     table = []
     for label in labels:
         if label in shown:
@@ -68,11 +106,11 @@ def confusion(study: Study) -> Confusion:
             ))  # fmt: skip
     pairs = [
         (str(t), str(s), count(n), percent(n / rows[t]))
-        for (t, s), n in sorted(wrong.items(), key=_often)[:MOST_PAIRS]
+        for (t, s), n in sorted(wrong.items(), key=_often)[:8]
     ]
     return Confusion(
-        _told(len(y), wrong, noun(study)),
-        _confusion_picture(study),
+        _confusion_summary(len(y), wrong, noun(study)),
+        _confusion_figure(study),
         table,
         pairs if len(labels) > 3 else [],
         len(labels) - len(table),
@@ -84,7 +122,7 @@ def _often(item: tuple) -> tuple:
     return -item[1], str(item[0])
 
 
-def _told(n: int, wrong: Counter, item: str) -> str:
+def _confusion_summary(n: int, wrong: Counter, item: str) -> str:
     total = sum(wrong.values())
     if not total:
         return f"None of the {plural(n, f'held-out {item}')} was given the wrong label."
@@ -96,20 +134,20 @@ def _told(n: int, wrong: Counter, item: str) -> str:
     )
 
 
-def _confusion_picture(study: Study) -> Picture:
+def _confusion_figure(study: Study) -> Figure:
     assert study.classes is not None
     with drawing():
         ax = plot_confusion(
-            study.y, study.held_out.prediction, classes=study.classes, most=MOST_CLASSES
+            study.y, study.held_out.prediction, classes=study.classes, most=MAX_CLASSES
         )
-        few, items = len(study.classes) <= MOST_CLASSES, f"{noun(study)}s"
-        return picture(
+        few, items = len(study.classes) <= MAX_CLASSES, f"{noun(study)}s"
+        return figure(
             ax,
             "Table of colored cells: a row for each true class, a column for each answer, "
             f"with the number of held-out {items}. The table beside sums it up.",
             f"How many held-out {items} of each class (row) were given which label (column). Blue "
             "is right, orange is wrong; the color is the share of the row."
-            + ("" if few else f" The {MOST_CLASSES} most frequent classes are shown."),
+            + ("" if few else f" The {MAX_CLASSES} most frequent classes are shown."),
         )
 
 
@@ -120,12 +158,12 @@ class Residuals:
     Attributes
     ----------
     summary : str
-    picture : Picture
+    picture : Figure
     quantiles : list of (share, residual)
     """
 
     summary: str
-    picture: Picture
+    picture: Figure
     quantiles: list[tuple[str, str]]
 
 
@@ -140,16 +178,17 @@ def residuals(study: Study) -> Residuals:
     )
     with drawing():
         ax = plot_agreement(study.y, study.held_out.prediction, seed=study.seed)
-        found = picture(
+        found = figure(
             ax,
             "Cloud of points: predicted against true values of the held-out rows, with the "
             "diagonal on which both are equal.",
             "Predictions against true values, each row predicted by a machine that had not seen "
             "it. Points on the dashed line are exactly right.",
         )
+    levels = (0.05, 0.25, 0.5, 0.75, 0.95)
     table = [
         (f"{q:.0%}", amount(float(v)))
-        for q, v in zip(QUANTILES, np.quantile(off, QUANTILES), strict=True)
+        for q, v in zip(levels, np.quantile(off, levels), strict=True)
     ]
     return Residuals(summary, found, table)
 
@@ -159,22 +198,22 @@ def _side(mean: float) -> str:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Probabilities:
     """Whether the probabilities can be believed.
 
     Attributes
     ----------
     summary : str
-    picture : Picture
+    picture : Figure
     scores : list of (name, value, value of looking at nothing, what it is)
     """
 
     summary: str
-    picture: Picture
+    picture: Figure
     scores: list[tuple[str, str, str, str]]
 
 
-def calibration(study: Study) -> Calibration | None:
+def calibration(study: Study) -> Probabilities | None:
     """Return what the probabilities are worth, or None if there are none."""
     P = study.held_out.probabilities
     if P is None or study.classes is None or not np.isfinite(P).all():
@@ -188,14 +227,14 @@ def calibration(study: Study) -> Calibration | None:
     answers = np.array([place[label] for label in study.held_out.prediction.tolist()])
     every = np.arange(len(truth))
     sure, right = np.clip(P[every, answers], 0.0, 1.0), truth == answers
-    bins = int(np.clip(len(truth) // LEAST_IN_BIN, 2, 10))
+    bins = int(np.clip(len(truth) // 15, 2, 10))
     found = reliability(sure, right, bins)
     shares = np.bincount(truth, minlength=len(place)) / len(truth)
     usual = np.broadcast_to(shares, P.shape)
     with drawing():
         ax = plot_calibration(sure, right, bins=bins)
         ax.set(xlabel="how sure it was", ylabel="how often it was right")
-        drawn = picture(
+        drawn = figure(
             ax,
             "Reliability diagram: how often the answer was right against how sure the model was.",
             "How often the answer was right, for rows of similar sureness. On the dashed line the "
@@ -209,8 +248,8 @@ def calibration(study: Study) -> Calibration | None:
         ("log loss", amount(_log_loss(P, truth), 3), amount(_log_loss(usual, truth), 3),
          "surprise at the truth, 0 is perfect"),
     ]  # fmt: skip
-    return Calibration(_believed(found.error, float(sure.mean()), float(right.mean())), drawn,
-                       scores)  # fmt: skip
+    summary = _calibration_summary(found.error, float(sure.mean()), float(right.mean()))
+    return Probabilities(summary, drawn, scores)
 
 
 def _brier(P: np.ndarray, truth: np.ndarray) -> float:
@@ -220,10 +259,11 @@ def _brier(P: np.ndarray, truth: np.ndarray) -> float:
 
 def _log_loss(P: np.ndarray, truth: np.ndarray) -> float:
     own = P[np.arange(len(truth)), truth]
-    return float(-np.mean(np.log(np.clip(own, SMALLEST, 1.0))))
+    # The logarithm of zero must not hide all other rows.
+    return float(-np.mean(np.log(np.clip(own, 1e-15, 1.0))))
 
 
-def _believed(error: float, sure: float, right: float) -> str:
+def _calibration_summary(error: float, sure: float, right: float) -> str:
     said = f"On average it was {percent(sure)} sure of its answer, and right {percent(right)} of "
     said += "the time. "
     if error < 0.05:
@@ -233,3 +273,67 @@ def _believed(error: float, sure: float, right: float) -> str:
     if sure < right - 0.02:
         return said + "It is more often right than it claims."
     return said + "The probabilities are rough: read them as an order, not as odds."
+
+
+@dataclass(frozen=True)
+class ErrorSurface:
+    """The errors among which kernel and parameter were chosen.
+
+    Attributes
+    ----------
+    picture : Figure
+    kernels : list of (name in the picture, formula)
+        Empty if the picture holds the formulas.
+    hidden : int
+        Kernels that are not shown.
+    """
+
+    picture: Figure
+    kernels: list[tuple[str, str]]
+    hidden: int
+
+
+def surface(study: Study) -> ErrorSurface | None:
+    """Return the surface of the choice, or None if there was nothing to choose."""
+    found = study.surface
+    errors = np.asarray(found.errors, dtype=np.float64).reshape(len(found.rows), -1)
+    if errors.size < 2 or not np.isfinite(errors).any():
+        return None
+    best = np.where(np.isfinite(errors), errors, np.inf).min(axis=1)
+    kept = np.sort(np.argsort(best, kind="stable")[:24])
+    formulas = [found.rows[k] for k in kept]
+    short = all(len(kernel) <= 28 for kernel in formulas)
+    names = formulas if short else [f"kernel {k + 1}" for k in range(len(formulas))]
+    write = partial("{:.1%}".format) if study.task == "classify" else partial("{:.3g}".format)
+    columns = errors.shape[1] if len(found.values) == errors.shape[1] else 0
+    with drawing():
+        ax = plot_surface(
+            errors[kept], names, found.values if columns else (), found.parameter,
+            chosen=_chosen(study, formulas), write=write,
+        )  # fmt: skip
+        drawn = figure(
+            ax,
+            f"Grid of errors: a row for each of {plural(len(kept), 'kernel')}, a column for each "
+            f"value of {found.parameter or 'the parameter'}. The smallest is "
+            f"{write(float(np.nanmin(errors)))}.",
+            "Errors of the inner folds, by which kernel and parameter were chosen. "
+            "Dark is good, the framed cell is the choice, gray was not tried. The smallest of "
+            "many is flattered; that is why the error at the top comes from other folds.",
+        )
+    pairs = [] if short else list(zip(names, map(formula, formulas), strict=True))
+    return ErrorSurface(drawn, pairs, len(found.rows) - len(kept))
+
+
+def _chosen(study: Study, formulas: list[str]) -> tuple[int, int] | None:
+    """Return the cell that was chosen, or None if it cannot be told; equal errors are frequent."""
+    found = study.surface
+    if study.kernel not in formulas:
+        return None
+    row = formulas.index(study.kernel)
+    if len(found.values) < 2:
+        return row, 0
+    value = study.parameters.get(found.parameter)
+    if not isinstance(value, int | float):
+        return None
+    places = np.flatnonzero(np.isclose(np.asarray(found.values, dtype=float), value))
+    return (row, int(places[0])) if len(places) else None
