@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import to_numpy
+from mercer.engine.block import Block
+from mercer.engine.tiles import common_origin, fill
 from mercer.errors import DomainError
 from mercer.explanations.attribution import Attribution, attribute
 from mercer.explanations.terms import terms_of, unwrap
 from mercer.kernels import Kernel
-from mercer.kernels.block import Block
-from mercer.kernels.tiles import common_origin, fill
 from mercer.memory import afford
 from mercer.rkhs import Function
 

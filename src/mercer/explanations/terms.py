@@ -14,9 +14,6 @@ from mercer.rkhs import Function
 
 __all__ = ["Terms", "terms_of", "unwrap"]
 
-# Where a search, a calibration or another wrapper keeps the machine that it fits.
-INSIDE = ("best_estimator_", "machine_", "estimator_", "machine", "estimator")
-
 
 @dataclass(frozen=True)
 class Terms:
@@ -91,5 +88,9 @@ def unwrap(model: Any, X: Any = None) -> tuple[Any, Any]:
         if X is not None and len(model.steps) > 1:
             X = model[:-1].transform(X)
         return unwrap(model[-1], X)
-    inside = next((getattr(model, name) for name in INSIDE if hasattr(model, name)), None)
+    # A machine of ours that wraps another one declares its place; scikit-learn's have the others.
+    places = (getattr(model, "delegate", None) or "best_estimator_", "estimator_", "estimator",
+              "machine")  # fmt: skip
+    found = (getattr(model, name, None) for name in places)
+    inside = next((machine for machine in found if hasattr(machine, "fit")), None)
     return (model, X) if inside is None else unwrap(inside, X)
