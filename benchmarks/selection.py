@@ -38,7 +38,7 @@ from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.selection import GridSearchCV, nested_cv
-from mercer.selection.foresight import Foresight, Job
+from mercer.selection.closed_form import Foresight, Job
 from mercer.selection.splits import splits_of
 from mercer.threads import cores
 

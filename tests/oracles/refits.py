@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mercer.kernels import Gaussian
 from mercer.plans.heldout import HeldOutPlan
 from mercer.plans.reach import Reach
-from mercer.selection import foresight
+from mercer.selection import closed_form
 from mercer.selection.splits import Split
 
 ROUTES = ["inverse", "spectrum", "refit spectrum", "steps", "nearby"]
@@ -28,7 +28,7 @@ def forced(route):
     reach = Reach(1e6, 0.0) if route == "nearby" else None
     name = "inverse" if route in ("steps", "nearby") else route
     plan = HeldOutPlan(name, {name: 1.0}, steps=steps, next=name, reach=reach)
-    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan):
+    with patch.object(closed_form, "plan_held_out", lambda *_, **__: plan):
         yield
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mercer import GaussianProcess, KernelDiscriminant, KernelRidge, KernelRidgeClassifier
 from mercer.machines.ridge import Regression
-from mercer.selection.foresight import Job, foretell
+from mercer.selection.closed_form import Job, foretell
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import held_out, nested
 from mercer.solvers.influence import Features, Inverse, Spectrum

@@ -9,8 +9,8 @@ from scipy import sparse
 from mercer import KernelRidge
 from mercer.kernels import Gaussian, Linear
 from mercer.machines.ridge import Regression
-from mercer.selection.foresight import Job, foretell
-from mercer.selection.ridge import TRUSTED
+from mercer.selection.closed_form import Job, foretell
+from mercer.selection.held_out_scores import TRUSTED
 from mercer.selection.splits import Split
 from mercer.solvers.heldout import held_out
 from mercer.solvers.influence import LOST, Features, Inverse, Spectrum

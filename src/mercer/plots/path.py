@@ -13,7 +13,7 @@ from mercer.plots.palette import INK, color
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mercer.selection.curves import Curve
+    from mercer.selection.path import Curve
 
 __all__ = ["plot_path"]
 
@@ -68,7 +68,7 @@ def plot_path(
 
 def _scores(search: Any, parameter: str | None) -> Curve:
     """Return the best scores of a search at each value of a parameter, as a path's curve."""
-    from mercer.selection.curves import Curve
+    from mercer.selection.path import Curve
 
     results = getattr(search, "cv_results_", search)
     name = _parameter(results, parameter)

@@ -1,5 +1,6 @@
 """Selection: which kernel and which penalty, and how well the choice will do on new data."""
 
+from mercer.selection.gradient_search import Found, search
 from mercer.selection.grid import GridSearchCV
 from mercer.selection.loo import (
     HeldOut,
@@ -7,9 +8,9 @@ from mercer.selection.loo import (
     leave_one_out,
     log_marginal_likelihood,
 )
+from mercer.selection.margin_path import MarginPath
 from mercer.selection.nested import NestedScores, nested_cv
-from mercer.selection.path import MarginPath, RidgePath
-from mercer.selection.searching import Found, search
+from mercer.selection.path import RidgePath
 from mercer.selection.weights import Weighted, learn_weights
 
 __all__ = [

@@ -15,12 +15,16 @@ from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
 
 from mercer.errors import SelectionError
 from mercer.progress import progress
-from mercer.selection.account import Outcome
-from mercer.selection.candidates import candidates, grid_of
-from mercer.selection.items import admit_items, check_arguments
-from mercer.selection.pipelines import examine
+from mercer.selection.evaluation import Outcome
+from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import check_name, scoring_of, try_out
 from mercer.selection.splits import Split, splits_of
+from mercer.selection.validation import (
+    admit_sample,
+    candidates,
+    check_arguments,
+    grid_combinations,
+)
 
 __all__ = ["GridSearchCV"]
 
@@ -111,7 +115,7 @@ class GridSearchCV(SklearnGridSearchCV):
         """
         groups = params.pop("groups", None)
         params = {name: value for name, value in params.items() if value is not None}
-        combinations = grid_of(self.param_grid)
+        combinations = grid_combinations(self.param_grid)
         machines = candidates(self.estimator, combinations)
         self._check(params)
         check_name(self.scoring, self.estimator)
@@ -124,7 +128,7 @@ class GridSearchCV(SklearnGridSearchCV):
 
         title = f"{len(machines)} candidates x {len(splits)} splits"
         with progress(title, len(machines) * len(splits), self.verbose > 0 or None) as step:
-            outcomes, account = examine(
+            outcomes, account = evaluate(
                 machines, X, y, splits, scoring, params,
                 train_scores=self.return_train_score, error_score=self.error_score, step=step,
             )  # fmt: skip
@@ -162,7 +166,7 @@ class GridSearchCV(SklearnGridSearchCV):
         self, machines: list[Any], X: Any, y: Any, groups: Any, params: dict[str, Any]
     ) -> tuple[Any, Any, list[Split]]:
         """Return items and targets that can be taken by place, and the splits of them."""
-        given = admit_items(machines, X, y, params.get("sample_weight"))
+        given = admit_sample(machines, X, y, params.get("sample_weight"))
         labels = is_classifier(self.estimator) and y is not None
         splits = splits_of(self.cv, given.X, given.y, labels, groups, given.codes, given.classes)
         return given.X, given.y, splits

@@ -12,13 +12,12 @@ from sklearn.model_selection import LeaveOneOut
 from mercer.domains import admit_target
 from mercer.errors import SelectionError
 from mercer.progress import progress
-from mercer.selection.account import Account
-from mercer.selection.candidates import require_machine
-from mercer.selection.items import admit_items
+from mercer.selection.evaluation import Account
 from mercer.selection.penalties import Measures, Spectrum, afford_path, measure, task_of
-from mercer.selection.pipelines import examine
+from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import Answers
 from mercer.selection.splits import splits_of
+from mercer.selection.validation import admit_sample, require_machine
 
 __all__ = ["HeldOut", "generalized_cross_validation", "leave_one_out", "log_marginal_likelihood"]
 
@@ -83,14 +82,14 @@ def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
             f"{type(machine).__name__} predicts neither labels nor numbers, so there is nothing "
             "to hold out"
         )
-    items = admit_items([machine], X, y, sample_weight)
+    items = admit_sample([machine], X, y, sample_weight)
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
     splits = splits_of(LeaveOneOut(), X, y, False, None, codes, classes)
     count, weights = len(items), items.weights
     given = {} if weights is None else {"sample_weight": weights}
     answers = Answers(np.asarray(classes) if codes is not None else None)
     with progress(f"{len(splits)} splits", len(splits)) as step:
-        rows, account = examine(
+        rows, account = evaluate(
             [machine], X, y, splits, answers, given, error_score="raise", step=step
         )
     order = np.concatenate([split.test for split in splits])

@@ -20,14 +20,13 @@ from sklearn.utils import _safe_indexing
 
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.progress import progress
-from mercer.selection.account import Account, Outcome
-from mercer.selection.border import borders
-from mercer.selection.candidates import candidates, grid_of
-from mercer.selection.items import Items, admit_items
-from mercer.selection.pipelines import examine
-from mercer.selection.ridge import has_shortcut
+from mercer.selection.evaluation import Account, Outcome
+from mercer.selection.grid_edges import grid_edges
+from mercer.selection.held_out_scores import has_shortcut
+from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
 from mercer.selection.splits import Split, require_classes, splits_of
+from mercer.selection.validation import Sample, admit_sample, candidates, grid_combinations
 
 __all__ = ["NestedScores", "nested_cv"]
 
@@ -127,7 +126,7 @@ def nested_cv(
     scoring : str or callable, optional
         By default the machine's own score.
     groups : sequence, optional
-        Items of one group stay together, in both loops, where a number of folds is given or a
+        Sample of one group stay together, in both loops, where a number of folds is given or a
         splitter that looks at groups.
     sample_weight : sequence of float, optional
     verbose : int
@@ -153,10 +152,10 @@ def nested_cv(
     kernel__bandwidth by fold: 2, 2, 2, 4, 1
     penalty by fold: 0.01, 0.1, 0.01, 0.01, 0.1
     """
-    combinations = grid_of(grid)
+    combinations = grid_combinations(grid)
     machines = candidates(machine, combinations)
     check_name(scoring, machine)
-    items = admit_items(machines, X, y, sample_weight)
+    items = admit_sample(machines, X, y, sample_weight)
     X, y = items.X, items.y
     given = {} if items.weights is None else {"sample_weight": items.weights}
     folds = _folds(machine, items, outer, inner, groups)
@@ -173,7 +172,7 @@ def nested_cv(
             raise SelectionError("no candidate could be scored on some of the inner folds")
         best = [int(np.nanargmax(row)) for row in means]
         scores = loops.outer_scores(best)
-    told = borders(combinations, means)
+    told = grid_edges(combinations, means)
     for text in told:
         warnings.warn(text, SelectionWarning, stacklevel=2)
     chosen = tuple(combinations[c] for c in best)
@@ -207,7 +206,7 @@ class Loops:
 
     def _examined(self, some: Any, X: Any, y: Any, splits: Any, *rest: Any) -> list[list[Outcome]]:
         scoring, given, step = rest
-        outcomes, account = examine(some, X, y, splits, scoring, given, step=step)
+        outcomes, account = evaluate(some, X, y, splits, scoring, given, step=step)
         self.account.add(account)
         return outcomes
 
@@ -239,7 +238,7 @@ class Loops:
         return scores
 
 
-def _folds(machine: Any, items: Items, outer: Any, inner: Any, groups: Any) -> Folds:
+def _folds(machine: Any, items: Sample, outer: Any, inner: Any, groups: Any) -> Folds:
     """Return all folds, checked before any work starts."""
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
     classifier = bool(is_classifier(machine)) and y is not None

@@ -1,21 +1,19 @@
-"""Paths: how a machine changes along its penalty λ, or along the price C of its slack."""
+"""Ridge paths: how a ridge regression changes along its penalty λ, and curves of a criterion."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import admit_labels, admit_weights, real_numbers, to_numpy
-from mercer.engine.tiles import diagonal
-from mercer.errors import SelectionError, SelectionWarning, ValidityError
-from mercer.machines import SVC
-from mercer.progress import progress
-from mercer.selection.curves import Curve, chosen
+from mercer.domains import real_numbers
+from mercer.errors import SelectionError, SelectionWarning, ValidityError, suggestion
+from mercer.selection.grid_edges import warn_at_edge
 from mercer.selection.penalties import (
     Measures,
     Spectrum,
@@ -24,14 +22,12 @@ from mercer.selection.penalties import (
     measure,
     task_of,
 )
-from mercer.selection.prices import Ascent, folds_of, gap_of
 
-__all__ = ["MarginPath", "RidgePath"]
+__all__ = ["Curve", "RidgePath", "ascending_grid", "criterion_of", "results_table"]
 
 CONDITION = 1e10  # beyond it fewer than six digits of a leave-one-out error are left
 VISIBLE = 0.1  # share of the best value that a picture of a path shows at least, three times
 PENALTIES = np.logspace(-6, 3, 50)  # times the mean of the diagonal
-PRICES = np.logspace(-2, 3, 11)  # divided by it
 
 
 class RidgePath(BaseEstimator):
@@ -100,7 +96,11 @@ class RidgePath(BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Measure all penalties on items `X` with targets or labels `y`."""
-        grid = None if self.penalties is None else _grid(self.penalties, "penalties", zero=True)
+        grid = (
+            None
+            if self.penalties is None
+            else ascending_grid(self.penalties, "penalties", zero=True)
+        )
         task = task_of(self.machine, X, y, sample_weight)
         afford_path(task, len(PENALTIES if grid is None else grid))
         spectrum = Spectrum.of(task.gram, task.weights)
@@ -115,7 +115,7 @@ class RidgePath(BaseEstimator):
         self._predictions(task, found, known)
         self.best_index_ = int(np.nanargmin(self.loo_error_))
         self.best_penalty_ = float(grid[self.best_index_])
-        _explain_border("penalty", grid[known], self.best_penalty_)
+        warn_at_edge("penalty", grid[known], self.best_penalty_)
         return self
 
     def curve(self, criterion: str = "loo") -> Curve:
@@ -142,7 +142,7 @@ class RidgePath(BaseEstimator):
         if self.loo_misclassification_ is not None:
             share = self.loo_misclassification_
             known["misclassification"] = ("leave-one-out misclassification", share, None, None)
-        name, heights, errors, training = chosen(criterion, known)
+        name, heights, errors, training = criterion_of(criterion, known)
         best = int(np.nanargmax(heights) if criterion == "evidence" else np.nanargmin(heights))
         # With the largest penalty hardly anything is learned; what is worse is learned by heart.
         top, loss = float(heights[best]), float(heights[-1] - heights[best])
@@ -168,7 +168,7 @@ class RidgePath(BaseEstimator):
         self.gcv_, self.degrees_ = placed(found.gcv), placed(found.degrees)
         self.norm_, self.training_error_ = placed(found.norm), placed(found.training)
         self.log_marginal_likelihood_ = placed(found.evidence)
-        self.cv_results_ = _results(
+        self.cv_results_ = results_table(
             "penalty", self.penalties_, -self.loo_error_, placed(deviation)
         )
         self.cv_results_["mean_train_score"] = -self.training_error_
@@ -187,127 +187,7 @@ class RidgePath(BaseEstimator):
             self.loo_misclassification_ = _filled((codes != task.codes) @ share, known)
 
 
-class MarginPath(BaseEstimator):
-    """Support vector classification along ascending C, each fit starting from the last one.
-
-    Parameters
-    ----------
-    machine : SVC
-        Its own C is not used.
-    C : array, optional
-        Prices of slack, positive and finite. By default 11 from 0.01 to 1000 divided by the mean
-        of the kernel's diagonal, in equal ratios.
-
-    Attributes
-    ----------
-    C_ : ndarray
-        Ascending.
-    n_support_ : ndarray
-        Number of support vectors.
-    margin_ : ndarray of shape (prices,) or (prices, machines)
-        1/|w|; with more than two classes of each pair or class.
-    training_error_ : ndarray
-        Share of training items that are given to a wrong class.
-    gap_ : ndarray
-        Duality gap as a share of the primal objective; with more than two classes the largest.
-    fold_error_ : ndarray of shape (prices, folds)
-        Share of held-out items that are given to a wrong class.
-    cv_error_, cv_se_ : ndarray
-        Mean of the folds, and its standard error.
-    best_C_, best_index_
-        The smallest C with the least error of the folds.
-    cv_results_ : dict
-        As scikit-learn's; the score is the share of right answers.
-
-    Examples
-    --------
-    >>> from mercer.datasets import two_gaussians
-    >>> path = MarginPath(SVC("gaussian"), [0.01, 1.0, 100.0]).fit(*two_gaussians(60, seed=2))
-    >>> path.best_C_, path.n_support_, path.margin_.round(2)
-    (1.0, array([60, 33, 22]), array([5.59, 0.35, 0.06]))
-    """
-
-    def __init__(self, machine: Any, C: Any = None) -> None:
-        self.machine = machine
-        self.C = C
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, cv: Any = 5) -> Self:
-        """Fit items `X` with labels `y` at each C, and its folds.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-        cv : int, splitter of scikit-learn or iterable of (train, test)
-            A number means stratified folds in the order of the items. Folds by groups are given
-            as an iterable: ``GroupKFold(5).split(X, y, groups)``.
-        """
-        if not isinstance(self.machine, SVC):
-            raise SelectionError(f"a path of margins needs SVC, found {self.machine!r}")
-        if not self.machine.similarities_suffice:
-            raise SelectionError(
-                "a path of margins is one of exact answers, but the machine has an approximate "
-                'plan; use approximate="never", or GridSearchCV'
-            )
-        grid = None if self.C is None else _grid(self.C, "C")
-        points = self.machine._admit(X)
-        codes, classes = admit_labels(y, len(points))
-        weights = admit_weights(sample_weight, len(points))
-        if grid is None:
-            kernel = self.machine._resolve(points, weights)
-            scale = float(np.mean(to_numpy(diagonal(kernel, points))))
-            grid = PRICES / (scale if scale > 0 else 1.0)
-        folds = folds_of(cv, X, codes, classes, weights)
-        every = np.arange(len(points))
-        found = np.empty((len(folds), len(grid)))
-        title = f"{len(grid)} values of C x {len(folds)} folds"
-        with progress(title, total=len(grid) * (len(folds) + 1)) as step:
-            ascent = Ascent(self.machine, X, classes[codes], weights, step)
-            for fold, (train, test) in enumerate(folds):
-                machines = ascent.machines(grid, train)
-                found[fold] = [ascent.mistakes(m, train, test) for m in machines]
-            whole = [
-                (ascent.mistakes(m, every, every), len(m.support_), m.margin_, gap_of(m))
-                for m in ascent.machines(grid, every)
-            ]
-        self.C_, self.fold_error_ = grid, found.T
-        self.training_error_, self.n_support_, self.margin_, self.gap_ = (
-            np.array(column) for column in zip(*whole, strict=True)
-        )
-        self._choose()
-        _explain_border("C", grid, self.best_C_)
-        return self
-
-    def curve(self, criterion: str = "cv") -> Curve:
-        """Return the error of the folds along C, the only criterion there is.
-
-        Examples
-        --------
-        >>> from mercer.datasets import two_gaussians
-        >>> MarginPath(SVC("linear"), [0.01, 1.0]).fit(*two_gaussians(60, seed=0)).curve().name
-        'error of 5 folds'
-        """
-        check_is_fitted(self)
-        folds = self.fold_error_.shape[1]
-        known = {"cv": (f"error of {folds} folds", self.cv_error_, self.cv_se_)}
-        name, heights, errors = chosen(criterion, known)
-        training = self.training_error_
-        return Curve("C", self.C_, heights, errors, training, name, self.best_index_)
-
-    def _choose(self) -> None:
-        """Set the means of the folds, the best C, and scikit-learn's table."""
-        spread, folds = self.fold_error_.std(axis=1), self.fold_error_.shape[1]
-        self.cv_error_ = self.fold_error_.mean(axis=1)
-        self.cv_se_ = spread / np.sqrt(folds - 1) if folds > 1 else np.full(len(spread), np.nan)
-        # Means of the same shares may differ by rounding.
-        self.best_index_ = int(np.argmax(self.cv_error_ <= self.cv_error_.min() + 1e-12))
-        self.best_C_ = float(self.C_[self.best_index_])
-        self.cv_results_ = _results("C", self.C_, 1 - self.cv_error_, spread)
-        for fold, errors in enumerate(self.fold_error_.T):
-            self.cv_results_[f"split{fold}_test_score"] = 1 - errors
-        self.cv_results_["mean_train_score"] = 1 - self.training_error_
-
-
-def _grid(values: Any, name: str, zero: bool = False) -> np.ndarray:
+def ascending_grid(values: Any, name: str, zero: bool = False) -> np.ndarray:
     """Return a grid ascending, refusing an empty one and what is not a positive number."""
     grid = np.sort(np.atleast_1d(real_numbers(values, name)))
     if grid.ndim != 1 or not len(grid):
@@ -326,7 +206,9 @@ def _filled(values: np.ndarray, known: np.ndarray) -> np.ndarray:
     return out
 
 
-def _results(name: str, grid: np.ndarray, score: np.ndarray, std: np.ndarray) -> dict[str, Any]:
+def results_table(
+    name: str, grid: np.ndarray, score: np.ndarray, std: np.ndarray
+) -> dict[str, Any]:
     """Return a table as that of scikit-learn's searches."""
     values = np.nan_to_num(score, nan=-np.inf)
     return {
@@ -356,12 +238,57 @@ def _explain_unknown(grid: np.ndarray, known: np.ndarray) -> None:
     )
 
 
-def _explain_border(name: str, known: np.ndarray, best: float) -> None:
-    """Warn if there may be a better value outside the grid."""
-    if len(known) > 2 and best > 0 and best in (known[0], known[-1]):
-        end = "smallest" if best == known[0] else "largest"
-        warnings.warn(
-            f"the best {name} is the {end} one, {best:.3g}; a better one may be outside the grid",
-            SelectionWarning,
-            stacklevel=3,
-        )
+@dataclass(frozen=True)
+class Curve:
+    """One criterion along a path, as `mercer.plots.plot_path` draws it.
+
+    Attributes
+    ----------
+    parameter : str
+    values : ndarray
+        Of the parameter, ascending.
+    heights : ndarray
+        The criterion at these; nan where it is not known.
+    errors : ndarray or None
+        One standard error.
+    training : ndarray or None
+        The same criterion on the training items.
+    name : str
+        What the criterion is.
+    best : int
+        Place of the best value.
+    limit : float or None
+        Height beyond which it is bad enough not to be looked at.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> from mercer.selection.path import RidgePath
+    >>> path = RidgePath(KernelRidge("linear"), [0.1, 10.0]).fit([[1.0], [2.0]], [1.0, 2.5])
+    >>> curve = path.curve("loo")
+    >>> curve.name, float(curve.values[curve.best])
+    ('leave-one-out error', 0.1)
+    """
+
+    parameter: str
+    values: np.ndarray
+    heights: np.ndarray
+    errors: np.ndarray | None
+    training: np.ndarray | None
+    name: str
+    best: int
+    limit: float | None = None
+
+
+def criterion_of(criterion: str, known: dict[str, Any]) -> Any:
+    """Return what is known under the name of a criterion.
+
+    Examples
+    --------
+    >>> criterion_of("low", {"loo": 1, "gcv": 2})
+    Traceback (most recent call last):
+    mercer.errors.SelectionError: criterion cannot be 'low'; did you mean 'loo'?
+    """
+    if criterion not in known:
+        raise SelectionError(f"criterion cannot be {criterion!r}{suggestion(criterion, known)}")
+    return known[criterion]

@@ -24,8 +24,8 @@ from mercer.errors import SelectionError
 from mercer.gram import LowRank, Operator
 from mercer.machines.scores import cheapest
 from mercer.memory import afford
-from mercer.selection.candidates import require_machine
-from mercer.selection.ridge import intercept_of, is_ridge
+from mercer.selection.held_out_scores import intercept_of, is_ridge
+from mercer.selection.validation import require_machine
 from mercer.solvers import Eigen, Primal, Problem
 
 __all__ = ["Measures", "Spectrum", "Task", "afford_path", "measure", "task_of"]

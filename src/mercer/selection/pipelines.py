@@ -15,17 +15,16 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import GRAM_ROWS, is_frame
 from mercer.kernels import named
 from mercer.machines import Machine
-from mercer.selection.account import Account, Outcome
-from mercer.selection.candidates import set_apart
-from mercer.selection.fits import complain
+from mercer.selection.evaluation import Account, Outcome, warn_failures
 from mercer.selection.scoring import Scoring
+from mercer.selection.shared_gram import SharedGramEvaluation
 from mercer.selection.splits import Split
-from mercer.selection.study import Study
+from mercer.selection.validation import settings_key
 
-__all__ = ["examine", "is_chain"]
+__all__ = ["evaluate", "is_shared_pipeline"]
 
 
-def is_chain(estimator: Any) -> bool:
+def is_shared_pipeline(estimator: Any) -> bool:
     """Tell whether an estimator is a pipeline of transformers with a machine of mercer's behind.
 
     Examples
@@ -33,7 +32,7 @@ def is_chain(estimator: Any) -> bool:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from mercer import SVC
-    >>> is_chain(make_pipeline(StandardScaler(), SVC()))
+    >>> is_shared_pipeline(make_pipeline(StandardScaler(), SVC()))
     True
     """
     if type(estimator) is not Pipeline or estimator.memory is not None:
@@ -44,7 +43,7 @@ def is_chain(estimator: Any) -> bool:
     return last.similarities_suffice and named(last.kernel).domain != GRAM_ROWS
 
 
-def examine(
+def evaluate(
     machines: Sequence[Any],
     X: Any,
     y: Any,
@@ -56,17 +55,17 @@ def examine(
     """Return how each machine or pipeline does on each split, and where the time went."""
     # What `fit_transform` gives need not be what `transform` will say of the same items.
     whole = bool(params) or scoring.own or how.get("train_scores", False)
-    if not whole and all(is_chain(machine) for machine in machines):
-        outcomes, account = _run_chains(machines, X, y, splits, scoring, **how)
+    if not whole and all(is_shared_pipeline(machine) for machine in machines):
+        outcomes, account = _run_pipelines(machines, X, y, splits, scoring, **how)
     else:
-        study = Study(X, y, splits, scoring, params, **how)
-        outcomes, account = study.run(machines), study.account
-    complain(outcomes, how.get("error_score", np.nan))
+        evaluation = SharedGramEvaluation(X, y, splits, scoring, params, **how)
+        outcomes, account = evaluation.run(machines), evaluation.account
+    warn_failures(outcomes, how.get("error_score", np.nan))
     return outcomes, account
 
 
-def _run_chains(
-    chains: Sequence[Pipeline],
+def _run_pipelines(
+    pipelines: Sequence[Pipeline],
     X: Any,
     y: Any,
     splits: Sequence[Split],
@@ -79,35 +78,37 @@ def _run_chains(
     once for all machines behind them.
     """
     groups: dict[Any, list[int]] = {}
-    for place, chain in enumerate(chains):
-        key = tuple(_settings(step) for _, step in chain.steps[:-1])
+    for place, pipeline in enumerate(pipelines):
+        key = tuple(_settings(step) for _, step in pipeline.steps[:-1])
         groups.setdefault(key, []).append(place)
-    outcomes = [[Outcome() for _ in splits] for _ in chains]
+    outcomes = [[Outcome() for _ in splits] for _ in pipelines]
     account = Account()
     for places in groups.values():
         for k, split in enumerate(splits):
             with account.of("transformers"):
-                found = _transformed(chains[places[0]], X, y, split)
+                found = _transformed(pipelines[places[0]], X, y, split)
             if found is None:
-                study = Study(X, y, [split], scoring, **how)
-                rows = study.run([chains[place] for place in places])
+                evaluation = SharedGramEvaluation(X, y, [split], scoring, **how)
+                rows = evaluation.run([pipelines[place] for place in places])
             else:
                 items, labels, part = found
-                study = Study(items, labels, [part], scoring, **how)
-                rows = study.run([chains[place].steps[-1][1] for place in places])
+                evaluation = SharedGramEvaluation(items, labels, [part], scoring, **how)
+                rows = evaluation.run([pipelines[place].steps[-1][1] for place in places])
             for place, row in zip(places, rows, strict=True):
                 outcomes[place][k] = row[0]
-            account.add(study.account)
+            account.add(evaluation.account)
     return outcomes, account
 
 
 def _settings(step: Any) -> Any:
-    return step if isinstance(step, str) or step is None else set_apart(step)
+    return step if isinstance(step, str) or step is None else settings_key(step)
 
 
-def _transformed(chain: Pipeline, X: Any, y: Any, split: Split) -> tuple[Any, Any, Split] | None:
+def _transformed(
+    pipeline: Pipeline, X: Any, y: Any, split: Split
+) -> tuple[Any, Any, Split] | None:
     """Return the items as the machine would see them, or None if they cannot be put together."""
-    before = clone(chain[:-1])
+    before = clone(pipeline[:-1])
     try:
         learned = before.fit_transform(*(_safe_indexing(a, split.train) for a in (X, y)))
         held = before.transform(_safe_indexing(X, split.test))

@@ -19,8 +19,8 @@ from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _Passthroug
 from sklearn.utils import _safe_indexing
 
 from mercer.errors import SelectionError, suggestion
-from mercer.selection.items import final, part_of
 from mercer.selection.splits import Split
+from mercer.selection.validation import last_step, rows_of
 
 __all__ = ["Answers", "Scoring", "check_name", "quick_metrics", "scoring_of", "try_out"]
 
@@ -79,7 +79,7 @@ QUICK_NUMBERS: dict[str, Metric] = {
 
 def default_scoring(machine: Any) -> str | None:
     """Return the name of what `machine.score` computes, if it is scikit-learn's own."""
-    score = getattr(type(final(machine)), "score", None)
+    score = getattr(type(last_step(machine)), "score", None)
     if score is ClassifierMixin.score:
         return "accuracy"
     return "r2" if score is RegressorMixin.score else None
@@ -260,13 +260,13 @@ def try_out(
     # Some parameters need more items than a few, or cannot be fitted at all.
     for rows in (few, split.train):
         for machine in machines[:CANDIDATES]:
-            kind = type(final(machine))
+            kind = type(last_step(machine))
             if kind in failed:
                 continue
             try:
-                part = part_of(machine, X, rows, rows)
+                part = rows_of(machine, X, rows, rows)
                 small = clone(machine).fit(part, *([] if y is None else [_safe_indexing(y, rows)]))
-                held = part_of(machine, X, split.test, rows)
+                held = rows_of(machine, X, split.test, rows)
             except Exception:  # the fits themselves will tell
                 continue
             try:

@@ -12,8 +12,8 @@ from mercer.errors import SelectionError
 from mercer.kernels import Kernel
 from mercer.machines import KernelDiscriminant
 from mercer.machines.ridge import Ridge
-from mercer.selection.candidates import require_machine
-from mercer.selection.ridge import intercept_of
+from mercer.selection.held_out_scores import intercept_of
+from mercer.selection.validation import require_machine
 
 __all__ = ["System", "system_of"]
 

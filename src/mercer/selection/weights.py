@@ -30,7 +30,7 @@ from mercer.machines.machine import number
 from mercer.memory import afford
 from mercer.progress import progress
 from mercer.selection.criteria import along_penalties, criterion
-from mercer.selection.descent import quietly
+from mercer.selection.multistart import one_thread_if_small
 
 __all__ = ["Weighted", "learn_weights"]
 
@@ -99,7 +99,7 @@ def learn_weights(
     kernels : sequence of Kernel or names
         Of the same items; in a table each may look at its own columns, by ``.on``.
     X, y
-        Items and targets or labels.
+        Sample and targets or labels.
     criterion : {"alignment", "leave-one-out"}
     penalty : float, optional
         For "leave-one-out", a penalty that is given; the weights then need not add up to 1.
@@ -144,7 +144,7 @@ def learn_weights(
         value = float(v @ pull / math.sqrt(v @ moments @ v) / size)
     else:
         expected = EXPECTED[0] + EXPECTED[1] * len(parts)
-        with progress("descents", expected) as step, quietly(len(grams.target)):
+        with progress("descents", expected) as step, one_thread_if_small(len(grams.target)):
             v, value, found = _least_error(grams, v, given, step)
             value *= grams.unit**2
     factors = v / grams.scales

@@ -17,7 +17,8 @@ from mercer.errors import DomainError, SelectionError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from mercer.plots import palette
 from mercer.rkhs import Function
-from mercer.selection.path import MarginPath, RidgePath
+from mercer.selection.margin_path import MarginPath
+from mercer.selection.path import RidgePath
 
 X, Y = circle(40)
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])

@@ -12,7 +12,7 @@ from mercer import SVC, KernelPCA, KernelRidge
 from mercer.errors import DomainError, SelectionError, ValidityError
 from mercer.kernels import Chi2, Gaussian, Polynomial, Sigmoid, Spectrum, from_function
 from mercer.selection import GridSearchCV, learn_weights, leave_one_out, nested_cv
-from mercer.selection.border import borders
+from mercer.selection.grid_edges import grid_edges
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(30, 2))
@@ -60,8 +60,8 @@ def test_it_raises_if_errors_are_to_be_raised():
     ids=["scaler", "columns", "union", "pipeline"],
 )
 def test_what_comes_before_a_machine_is_fitted_once_in_each_fold(before):
-    chain = make_pipeline(before, KernelRidge(Gaussian(1.0)))
-    search = GridSearchCV(chain, {"kernelridge__penalty": [0.1, 1.0, 10.0]}, cv=4).fit(X, Y)
+    pipeline = make_pipeline(before, KernelRidge(Gaussian(1.0)))
+    search = GridSearchCV(pipeline, {"kernelridge__penalty": [0.1, 1.0, 10.0]}, cv=4).fit(X, Y)
     assert search.account_.counts["Gram matrices"] == 4
 
 
@@ -89,7 +89,7 @@ def test_the_loop_with_too_many_folds_is_named():
 
 def test_no_border_is_suggested_where_nothing_can_lie():
     def told(values):
-        return borders([{"C": v} for v in values], np.array([np.arange(len(values))[::-1]]))
+        return grid_edges([{"C": v} for v in values], np.array([np.arange(len(values))[::-1]]))
 
     assert told([1.0, np.inf]) == []
     assert told([0.0, 1.0, 2.0]) == []  # a penalty below zero

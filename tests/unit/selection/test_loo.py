@@ -123,9 +123,9 @@ def test_a_fitted_machine_stays_as_it_was():
 
 
 def test_pipelines_and_strangers():
-    chain = make_pipeline(StandardScaler(), KernelRidge(Gaussian("median"), 0.1))
-    found = leave_one_out(chain, X, Y)
-    np.testing.assert_allclose(found.predictions, refits(chain, Y), atol=1e-9)
+    pipeline = make_pipeline(StandardScaler(), KernelRidge(Gaussian("median"), 0.1))
+    found = leave_one_out(pipeline, X, Y)
+    np.testing.assert_allclose(found.predictions, refits(pipeline, Y), atol=1e-9)
     stranger = LogisticRegression()
     found = leave_one_out(stranger, X, LABELS)
     np.testing.assert_array_equal(found.predictions, refits(stranger, LABELS))

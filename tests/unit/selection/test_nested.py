@@ -25,8 +25,8 @@ from mercer import SVC, SVR, GaussianProcess, KernelDiscriminant, KernelRidge
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.kernels import Gaussian, Linear
 from mercer.selection import nested_cv
-from mercer.selection.border import borders
-from mercer.selection.candidates import grid_of
+from mercer.selection.grid_edges import grid_edges
+from mercer.selection.validation import grid_combinations
 
 RNG = np.random.default_rng(1)
 N = 40
@@ -60,8 +60,8 @@ def naive(machine, X, y, grid, outer, inner, scoring=None, groups=None, weights=
     for train, test in outer.split(X, y, groups):
         part = None if groups is None else groups[train]
         folds = [(train[a], train[b]) for a, b in inner.split(X[train], y[train], part)]
-        means.append([np.mean([one(p, *fold) for fold in folds]) for p in grid_of(grid)])
-        choices.append(grid_of(grid)[int(np.argmax(means[-1]))])
+        means.append([np.mean([one(p, *fold) for fold in folds]) for p in grid_combinations(grid)])
+        choices.append(grid_combinations(grid)[int(np.argmax(means[-1]))])
         scores.append(one(choices[-1], train, test))
     return np.array(scores), np.array(means), tuple(choices)
 
@@ -72,7 +72,7 @@ def agree(machine, grid, y=Y, outer=OUTER, inner=INNER, items=X, **options):
     scores, means, choices = naive(machine, items, y, grid, outer, inner, **options)
     np.testing.assert_allclose(found.inner_scores, means, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(found.scores, scores, rtol=1e-8, atol=1e-9)
-    assert found.choices == choices and found.candidates == tuple(grid_of(grid))
+    assert found.choices == choices and found.candidates == tuple(grid_combinations(grid))
     return found
 
 
@@ -125,10 +125,10 @@ def test_other_machines_and_strangers():
 
 
 def test_pipelines():
-    chain = make_pipeline(StandardScaler(), KernelRidge(Gaussian("median")))
+    pipeline = make_pipeline(StandardScaler(), KernelRidge(Gaussian("median")))
     grid = {f"kernelridge__{name}": values for name, values in PENALTIES.items()}
-    agree(chain, grid)
-    agree(chain, grid, scoring=lambda machine, A, y: -np.abs(machine.predict(A) - y).max())
+    agree(pipeline, grid)
+    agree(pipeline, grid, scoring=lambda machine, A, y: -np.abs(machine.predict(A) - y).max())
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_outer_folds_that_do_not_learn_from_all_others():
     found = nested_cv(KernelRidge(GAUSS), X, Y, PENALTIES, outer, None)
     for o, (train, test) in enumerate([(np.arange(20, 35), np.arange(10, 20)),
                                        (np.arange(20, 35), np.arange(10))]):  # fmt: skip
-        for row, params in zip(found.inner_scores[o], grid_of(PENALTIES), strict=True):
+        for row, params in zip(found.inner_scores[o], grid_combinations(PENALTIES), strict=True):
             machine = KernelRidge(GAUSS, **params).fit(X[train], Y[train])
             assert row == pytest.approx(machine.score(X[test], Y[test]), rel=1e-8)
 
@@ -268,7 +268,7 @@ def test_no_border_is_told_without_one():
     ],
 )  # fmt: skip
 def test_borders(values, scores, expected):
-    found = borders([{"p": value} for value in values], np.array([scores]))
+    found = grid_edges([{"p": value} for value in values], np.array([scores]))
     told = [f"the best p is at the border of the grid, {expected}"] if expected else []
     assert found == told
 

@@ -21,7 +21,8 @@ from mercer.datasets import sinc, two_gaussians
 from mercer.errors import DomainError, SelectionError, SelectionWarning, ValidityError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from mercer.selection import leave_one_out
-from mercer.selection.path import MarginPath, RidgePath
+from mercer.selection.margin_path import MarginPath
+from mercer.selection.path import RidgePath
 
 RNG = np.random.default_rng(3)
 N = 24

@@ -14,11 +14,11 @@ from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
 from mercer.plans.margins import SMALL
-from mercer.selection import foresight
-from mercer.selection.foresight import Job, foretell
+from mercer.selection import closed_form
+from mercer.selection.closed_form import Job, foretell
 from mercer.selection.scoring import Answers
+from mercer.selection.shared_gram import SharedGramEvaluation
 from mercer.selection.splits import Split
-from mercer.selection.study import Study
 from mercer.threads import one_blas_thread
 
 sizes = st.lists(st.integers(1, 200), min_size=1, max_size=30)
@@ -121,7 +121,7 @@ def test_clear_cases(n, removals, penalties, route):
 @contextmanager
 def forced(route):
     plan = HeldOutPlan(route, {route: 1.0})
-    with patch.object(foresight, "plan_held_out", lambda *_, **__: plan):
+    with patch.object(closed_form, "plan_held_out", lambda *_, **__: plan):
         yield
 
 
@@ -181,6 +181,6 @@ def test_what_is_cheap_by_far_is_fast(n, count, size, penalties, other):
 @pytest.mark.parametrize(("count", "shared"), [(SMALL, True), (SMALL + 1, False)])
 def test_many_items_of_a_support_vector_machine_share_no_gram_matrix(count, shared):
     """It has faster ways then, as its own plan says."""
-    study = Study(np.zeros((count, 2)), np.zeros(count), [], Answers(None))
+    study = SharedGramEvaluation(np.zeros((count, 2)), np.zeros(count), [], Answers(None))
     assert study._shares(SVC()) == shared
     assert study._shares(KernelRidge())

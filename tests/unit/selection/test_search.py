@@ -22,9 +22,9 @@ from mercer.kernels import (
 )
 from mercer.machines import GaussianProcess
 from mercer.selection.criteria import CRITERIA, along_penalties, criterion
-from mercer.selection.descent import Best, Descent
+from mercer.selection.gradient_search import search
+from mercer.selection.multistart import BestPoint, MultistartSearch
 from mercer.selection.path import RidgePath
-from mercer.selection.searching import search
 from mercer.selection.systems import system_of
 
 
@@ -71,9 +71,9 @@ def test_the_slopes_of_a_search_are_those_of_what_it_minimizes(machine, name):
     X, labels = groups(20)
     y = X[:, 0] if isinstance(machine, KernelRidge) else labels
     weights = np.random.default_rng(1).uniform(0.5, 2.0, 20)
-    descent = Descent(system_of(machine, X, y, weights), name, 10)
+    descent = MultistartSearch(system_of(machine, X, y, weights), name, 10)
     place = np.append(descent.logs.read(descent.given), np.log(0.3))
-    here = lambda at: descent._at(at, descent.given, Best())
+    here = lambda at: descent._at(at, descent.given, BestPoint())
     _, gradient = here(place)
     for i in range(len(place)):
         step = 1e-5 * np.eye(len(place))[i]
@@ -313,7 +313,7 @@ def test_the_value_is_the_criterion_of_the_fitted_machine():
 
 
 def far(n=60):
-    """Items on which a very wide kernel is best, with a tiny penalty: nearly a cubic."""
+    """Sample on which a very wide kernel is best, with a tiny penalty: nearly a cubic."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n, 2))
     return X, X[:, 0] ** 3 + X[:, 1] + 0.01 * rng.normal(size=n)

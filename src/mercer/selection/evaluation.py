@@ -1,10 +1,13 @@
-"""Fits: machines that are fitted on their part of the items, and scored on another."""
+"""Evaluation: machines that are fitted on one part of the items and scored on another."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,15 +19,73 @@ from sklearn.utils.validation import _num_samples
 from mercer.domains import admit_weights
 from mercer.errors import SelectionError
 from mercer.machines.scores import foretold
-from mercer.selection.account import Account, Outcome
-from mercer.selection.items import part_of
 from mercer.selection.scoring import Scoring
 from mercer.selection.splits import Split
+from mercer.selection.validation import rows_of
 
-__all__ = ["Fits", "Scored", "complain"]
+__all__ = ["Account", "Evaluation", "Outcome", "PredictionScores", "warn_failures"]
 
 
-class Fits:
+@dataclass
+class Outcome:
+    """How one machine did on one split."""
+
+    test: Any = None
+    train: Any = None
+    fit_time: float = 0.0
+    score_time: float = 0.0
+    failure: str = ""
+
+    def as_dict(self, count: int, train_scores: bool) -> dict[str, Any]:
+        """Return it as scikit-learn writes it down."""
+        found = {
+            "test_scores": self.test,
+            "n_test_samples": count,
+            "fit_time": self.fit_time,
+            "score_time": self.score_time,
+        }
+        return {**found, "train_scores": self.train} if train_scores else found
+
+
+@dataclass
+class Account:
+    """Where the time went, and what was shared.
+
+    Attributes
+    ----------
+    seconds : dict
+        By kind of work.
+    counts : dict
+        How many machines and splits were served in which way.
+    notes : list of str
+    """
+
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def of(self, what: str) -> Iterator[None]:
+        """Count the time that is spent inside."""
+        start = time.perf_counter()
+        yield
+        self.seconds[what] += time.perf_counter() - start
+
+    def __str__(self) -> str:
+        lines = [f"{what}: {spent:.3f} s" for what, spent in self.seconds.items()]
+        lines += [f"{what}: {count}" for what, count in self.counts.items()]
+        return "\n".join([*lines, *dict.fromkeys(self.notes)])
+
+    def add(self, other: Account) -> None:
+        """Add what another account holds."""
+        for what, spent in other.seconds.items():
+            self.seconds[what] += spent
+        for what, count in other.counts.items():
+            self.counts[what] += count
+        self.notes += other.notes
+
+
+class Evaluation:
     """The items, their targets, the splits and the score by which machines are compared.
 
     Parameters
@@ -64,7 +125,7 @@ class Fits:
         split = self.splits[k]
         with self.account.of("refits"):
             parts = [
-                part_of(machine, self.X, rows, split.train) for rows in (split.train, split.test)
+                rows_of(machine, self.X, rows, split.train) for rows in (split.train, split.test)
             ]
             self._fitted(clone(machine), k, parts[0], (parts[1], parts[0]), outcome)
         self.account.counts["refitted"] += 1
@@ -120,7 +181,7 @@ class Fits:
         outcome.failure = f"{type(error).__name__}: {error}"
 
 
-def complain(outcomes: list[list[Outcome]], error_score: Any) -> None:
+def warn_failures(outcomes: list[list[Outcome]], error_score: Any) -> None:
     """Warn about machines that could not be fitted, or refuse if there was no other."""
     every = [one for row in outcomes for one in row]
     failed = [one for one in every if one.failure]
@@ -136,12 +197,12 @@ def complain(outcomes: list[list[Outcome]], error_score: Any) -> None:
     )
 
 
-class Scored:
+class PredictionScores:
     """Scores of predictions that are known without a fitted machine."""
 
-    def __init__(self, study: Fits, task: Any) -> None:
-        self.study, self.task = study, task
-        self.weights = study.weights
+    def __init__(self, evaluation: Evaluation, task: Any) -> None:
+        self.evaluation, self.task = evaluation, task
+        self.weights = evaluation.weights
         if task.classes is not None:
             self.truth = task.codes
         else:
@@ -165,21 +226,21 @@ class Scored:
         seconds = time.perf_counter() - start
         for outcome in outcomes:
             outcome.score_time = seconds / len(machines)
-        self.study.account.seconds["scores"] += seconds
-        self.study.step(steps * len(machines))
+        self.evaluation.account.seconds["scores"] += seconds
+        self.evaluation.step(steps * len(machines))
 
     def _all(self, machines: Sequence[Any], k: int, scores: Sequence[np.ndarray]) -> Sequence[Any]:
-        study, test = self.study, self.study.splits[k].test
+        evaluation, test = self.evaluation, self.evaluation.splits[k].test
         w = None if self.weights is None else self.weights[test]
-        if study.scoring.quick is None:
+        if evaluation.scoring.quick is None:
             told = [
                 foretold(m, f, self.task.classes) for m, f in zip(machines, scores, strict=True)
             ]
-            return [study._score(one, np.empty((len(test), 1)), test) for one in told]
+            return [evaluation._score(one, np.empty((len(test), 1)), test) for one in told]
         if self.task.classes is not None:
             scores = [self._codes(m, f) for m, f in zip(machines, scores, strict=True)]
         truth, F = self.truth[test], np.stack(scores)
-        found = study._tried(lambda: study.scoring.of_predictions(truth, F, w))
+        found = evaluation._tried(lambda: evaluation.scoring.of_predictions(truth, F, w))
         return found if isinstance(found, list) else [found] * len(machines)
 
     def _codes(self, machine: Any, scores: np.ndarray) -> np.ndarray:

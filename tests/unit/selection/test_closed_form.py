@@ -14,10 +14,10 @@ from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import HeldOutPlan, numbers_stepped
 from mercer.plans.reach import Reach
-from mercer.selection import GridSearchCV, foresight, nested_cv
-from mercer.selection.foresight import Job, foretell
-from mercer.selection.pipelines import examine
-from mercer.selection.ridge import Work
+from mercer.selection import GridSearchCV, closed_form, nested_cv
+from mercer.selection.closed_form import Job, foretell
+from mercer.selection.held_out_scores import Work
+from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import scoring_of
 from mercer.selection.splits import Split, splits_of
 from mercer.solvers import krylov, nearby
@@ -58,7 +58,7 @@ def scores(found):
 
 
 def one_by_one(some):
-    with patch.object(foresight, "affordable", lambda size: False):
+    with patch.object(closed_form, "affordable", lambda size: False):
         return scores(foretell(some))
 
 
@@ -101,8 +101,8 @@ def test_what_failed_is_not_tried_again_below(monkeypatch):
     monkeypatch.setattr(Pole, "solve", noted)
     monkeypatch.setattr(nearby, "ACCEPTED", 0.0)
     plan = HeldOutPlan("inverse", {"inverse": 1.0}, reach=Reach(4.0, 1.0))
-    one_core = patch.object(foresight, "cores", lambda: 1)
-    with patch.object(foresight, "plan_held_out", lambda *_: plan), one_core:
+    one_core = patch.object(closed_form, "cores", lambda: 1)
+    with patch.object(closed_form, "plan_held_out", lambda *_: plan), one_core:
         foretell(jobs(np.logspace(-3, 1, 40).tolist(), (0.7,)))
     assert len(tried) > 1 and min(tried) == tried[0]
 
@@ -117,13 +117,13 @@ def test_equal_penalties(inverses):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_below_a_limit_each_has_an_inverse_of_its_own(inverses, monkeypatch, weighted):
     """The others of the same grid share theirs."""
-    monkeypatch.setattr(foresight, "NEARBY", 1e5)
+    monkeypatch.setattr(closed_form, "NEARBY", 1e5)
     weights = np.random.default_rng(1).uniform(0.01, 1.0, N) if weighted else None
     (job,) = jobs([1.0], (0.7,), weights)
     s = np.ones(N) if weights is None else np.sqrt(weights)
     norm = np.abs(s[:, None] * job.source * s).sum(axis=1).max() * s.max() / s.min()
-    low = [norm / foresight.NEARBY / 2, norm / foresight.NEARBY / 1.5]
-    high = np.linspace(1.05, 1.5, 8) * norm / foresight.NEARBY
+    low = [norm / closed_form.NEARBY / 2, norm / closed_form.NEARBY / 1.5]
+    high = np.linspace(1.05, 1.5, 8) * norm / closed_form.NEARBY
     some = jobs([*high, *low], (0.7,), weights)
     found = scores(foretell(some))
     assert set(low) <= set(inverses) and len(inverses) < 10
@@ -262,7 +262,7 @@ def test_a_bar_counts_each_score_once():
     machines = [KernelRidge(Gaussian(1.0), penalty) for penalty in (0.0, 1e-14, 0.1, 1.0)]
     splits = splits_of(KFold(4), X, y, False)
     told = []
-    _, account = examine(
+    _, account = evaluate(
         machines, X, y, splits, scoring_of(None, machines, {}), {}, step=told.append
     )
     assert sum(told) == 16
@@ -273,15 +273,15 @@ def test_jobs_take_turns_where_room_is_scarce(monkeypatch):
     some = jobs([0.1, 1.0], bandwidths=(0.3, 0.5, 1.0, 2.0))
     expected = scores(foretell(some))
     matrix = 8.0 * N**2
-    free = (2.5 + foresight.EACH * foresight.cores()) * matrix
-    monkeypatch.setattr(foresight, "affordable", lambda size: size <= free)
-    assert foresight._together(some) == 2
+    free = (2.5 + closed_form.EACH * closed_form.cores()) * matrix
+    monkeypatch.setattr(closed_form, "affordable", lambda size: size <= free)
+    assert closed_form._together(some) == 2
     np.testing.assert_allclose(scores(foretell(some)), expected, rtol=0, atol=1e-9)
 
 
 def test_a_job_that_is_done_keeps_no_matrix():
     (job,) = jobs([0.1, 1.0], bandwidths=(1.0,))
-    sight = foresight.Foresight(job, {})
+    sight = closed_form.Foresight(job, {})
     sight.foretold()
     assert not hasattr(sight, "work")
 

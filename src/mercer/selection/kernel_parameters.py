@@ -1,4 +1,4 @@
-"""Logarithms: the positive parameters of a kernel as one vector that may be anything."""
+"""LogParameters: the positive parameters of a kernel as one vector that may be anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mercer.errors import MercerError
 from mercer.kernels import Block, Kernel
 from mercer.kernels.vectors.stationary import Stationary
 
-__all__ = ["AMPLITUDES", "REACHES", "Logarithms", "per_dimension", "with_medians"]
+__all__ = ["AMPLITUDES", "REACHES", "LogParameters", "per_dimension", "with_medians"]
 
 # Parameters that say how far similarity reaches, and so are worth starting at other sizes.
 REACHES = ("bandwidth", "sensitivity", "scale")
@@ -22,14 +22,14 @@ CONSTANT = 1e3  # bandwidth of a column that is always the same, times what it i
 
 
 @dataclass(frozen=True)
-class Logarithms:
+class LogParameters:
     """Names and sizes of the parameters that can be searched.
 
     Examples
     --------
     >>> from mercer.kernels import Gaussian, Polynomial
     >>> k = 2.0 * Gaussian((1.0, 10.0)) + Polynomial(3)
-    >>> found = Logarithms.of(k, k.admit([[0.0, 0.0], [1.0, 1.0]]))
+    >>> found = LogParameters.of(k, k.admit([[0.0, 0.0], [1.0, 1.0]]))
     >>> found.names, found.sizes
     (('left__factor', 'left__kernel__bandwidth', 'right__scale'), (1, 2, 1))
     >>> found.write(k, np.zeros(4))
@@ -40,7 +40,7 @@ class Logarithms:
     sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, kernel: Kernel, points: Points) -> Logarithms:
+    def of(cls, kernel: Kernel, points: Points) -> LogParameters:
         """Ask a kernel which of its parameters have slopes."""
         few = points[: min(2, len(points))]
         kernel.encode(few)

@@ -23,7 +23,7 @@ from mercer.machines import GaussianProcess
 from mercer.machines.machine import number
 from mercer.memory import afford
 from mercer.selection.criteria import known
-from mercer.selection.descent import Descent, Trial, needed
+from mercer.selection.multistart import MultistartSearch, Trial, search_bytes
 from mercer.selection.systems import system_of
 
 __all__ = ["Found", "Trial", "search"]
@@ -86,7 +86,7 @@ def search(
     machine : KernelRidge, KernelRidgeClassifier, KernelDiscriminant or GaussianProcess
         Its kernel may have heuristics. It stays as it is.
     X, y
-        Items and targets or labels.
+        Sample and targets or labels.
     criterion : {"leave-one-out", "gcv", "evidence"}, optional
         What to minimize: the exact leave-one-out squared error, its approximation by generalized
         cross-validation, or −log p(y). By default the evidence for a Gaussian process, otherwise
@@ -128,8 +128,8 @@ def search(
     count = None if starts is None else _whole("starts", starts)
     rng = _generator(random_state)
     n = len(system.points)
-    afford(needed(n), f"a search with {n} items", "search on some of them")
-    descent = Descent(system, name, _whole("max_iter", max_iter))
+    afford(search_bytes(n), f"a search with {n} items", "search on some of them")
+    descent = MultistartSearch(system, name, _whole("max_iter", max_iter))
     if per_dimension:
         descent.require_dimensions()
     descent.look(system.kernel, number(machine.penalty, "penalty"), "as given")

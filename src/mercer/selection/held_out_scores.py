@@ -2,7 +2,7 @@
 
 `KernelRidge`, `KernelRidgeClassifier`, `KernelDiscriminant` and `GaussianProcess` are one linear
 system each, and `mercer.solvers.heldout` knows what its solution would have been without some of
-the items. This module reads the answers as the machine would; `mercer.selection.foresight` takes
+the items. This module reads the answers as the machine would; `mercer.selection.closed_form` takes
 the route that the plan finds cheapest.
 """
 
@@ -22,8 +22,7 @@ from mercer.errors import SolveError
 from mercer.machines.discriminant import KernelDiscriminant, discriminants
 from mercer.machines.ridge import Regression, Ridge
 from mercer.plans import Decision, Plan
-from mercer.selection.arrangement import Arrangement
-from mercer.selection.splits import Split
+from mercer.selection.splits import FoldOrder, Split
 from mercer.solvers.heldout import Held, held_out, nested
 from mercer.solvers.influence import Features, Inverse, Spectrum, System
 from mercer.solvers.krylov import CAPACITY, solve_shifted
@@ -84,7 +83,7 @@ class Work:
     task: Regression
     source: Any
     splits: Sequence[Split]
-    found: Arrangement
+    found: FoldOrder
     ranked: bool = False
 
     def __post_init__(self) -> None:

@@ -16,9 +16,8 @@ import numpy as np
 from mercer.machines.ridge import Regression
 from mercer.memory import affordable
 from mercer.plans.heldout import HeldOutPlan, numbers_kept, numbers_stepped, plan_held_out
-from mercer.selection.arrangement import Arrangement, arrange
-from mercer.selection.ridge import Work, intercept_of
-from mercer.selection.splits import Split
+from mercer.selection.held_out_scores import Work, intercept_of
+from mercer.selection.splits import FoldOrder, Split, order_by_fold
 from mercer.solvers.heldout import count_rows
 from mercer.solvers.influence import Features, Inverse, Spectrum, System
 from mercer.threads import cores, in_threads, unfold
@@ -54,7 +53,7 @@ def foretell(
     What several jobs need is computed side by side, if they are enough for all cores, and fit.
     `step` is told how many scores have become known.
     """
-    arranged: dict[Any, Arrangement] = {}
+    arranged: dict[Any, FoldOrder] = {}
     found: list[Foretold] = []
     while len(found) < len(jobs):
         some = jobs[len(found) : len(found) + _together(jobs[len(found) :])]
@@ -121,7 +120,7 @@ class Foresight:
     def __init__(
         self,
         job: Job,
-        arranged: dict[Any, Arrangement],
+        arranged: dict[Any, FoldOrder],
         step: Callable[[int], None] = lambda count: None,
     ) -> None:
         splits, is_gram = job.splits, job.is_gram
@@ -135,7 +134,7 @@ class Foresight:
         key = is_gram, id(job.task.weights), *((id(s.train), id(s.test), s.within) for s in splits)
         if key not in arranged:
             count = len(job.task.target)
-            arranged[key] = arrange(splits, count, job.task.weights, nest=is_gram)
+            arranged[key] = order_by_fold(splits, count, job.task.weights, nest=is_gram)
         found = arranged[key]
         sizes = [0 if rows is None else count_rows(rows) for rows in found.removed]
         used = [size for size in sizes if size]

@@ -1,10 +1,10 @@
-"""Studies: many machines on many splits of the same items, with what they share computed once.
+"""Evaluation on shared Gram matrices: many machines, many splits, what they share computed once.
 
 Machines that differ in anything but their kernel share its Gram matrix, on all splits; kernels of
 the same items share distances and dot products, tile by tile. Along penalties ridge-like machines
-are not fitted at all (see `mercer.selection.ridge`); along C support vector machines go on from
-one solution to the next (`mercer.selection.margins`). All others are fitted on their part of the
-Gram matrix. What cannot be shared is fitted as scikit-learn would.
+are not fitted at all (`mercer.selection.closed_form`); along C support vector machines go on from
+one solution to the next (`mercer.selection.svc_along_C`). All others are fitted on their part of
+the Gram matrix. What cannot be shared is fitted as scikit-learn would.
 """
 
 from __future__ import annotations
@@ -31,23 +31,22 @@ from mercer.machines.margin import Margin
 from mercer.machines.scores import require_weight
 from mercer.memory import affordable
 from mercer.plans.margins import SMALL
-from mercer.selection.account import Outcome
-from mercer.selection.candidates import set_apart
-from mercer.selection.fits import Fits, Scored
-from mercer.selection.foresight import EACH, Asked, Job, foretell
-from mercer.selection.margins import along_C, has_path, margin_task
-from mercer.selection.ridge import has_shortcut, is_ridge
+from mercer.selection.closed_form import EACH, Asked, Job, foretell
+from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
+from mercer.selection.held_out_scores import has_shortcut, is_ridge
 from mercer.selection.splits import renumbered
+from mercer.selection.svc_along_C import along_C, has_path, margin_task
+from mercer.selection.validation import settings_key
 from mercer.threads import cores, in_threads, one_blas_thread, stopping
 
-__all__ = ["Study"]
+__all__ = ["SharedGramEvaluation"]
 
 TOGETHER = 6  # Gram matrices that are filled at once
 FEW = 500  # items up to which threads of BLAS would only wait for each other
 WORK = 2  # arrays of a Gram matrix's size that the work on it may take, and what its cores take
 
 
-class Study(Fits):
+class SharedGramEvaluation(Evaluation):
     """The items, their targets, the splits and the score by which machines are compared."""
 
     def run(self, machines: Sequence[Any]) -> list[list[Outcome]]:
@@ -213,7 +212,7 @@ class Study(Fits):
         """Return the places of machines that differ in one parameter, in groups."""
         found: dict[Any, list[int]] = defaultdict(list)
         for place in places:
-            found[set_apart(machines[place], name)].append(place)
+            found[settings_key(machines[place], name)].append(place)
         return list(found.values())
 
     def _on_gram(
@@ -308,7 +307,7 @@ class Study(Fits):
         for one, found in zip(asked, answers, strict=True):
             if found.plan is not None:
                 self.account.notes.append(f"held out by {found.plan.explain()}")
-            scorer = Scored(self, one.job.task)
+            scorer = PredictionScores(self, one.job.task)
             for j, k in enumerate(one.splits):
                 known = []
                 for place, row in zip(one.places, found.scores, strict=True):
@@ -372,7 +371,7 @@ class Study(Fits):
                 return
             spent = (time.perf_counter() - start) / len(places)
             some, told = zip(*((machines[p], outcomes[p][k]) for p in ascending), strict=True)
-            Scored(self, task).put(some, k, rows, told, spent)
+            PredictionScores(self, task).put(some, k, rows, told, spent)
 
         self._later += [(one, k) for k in splits]
         self.account.counts["along C"] += len(places) * len(splits)

@@ -1,4 +1,4 @@
-"""Descent: down the slopes of a criterion, from several kernels, to the lowest place found."""
+"""Multistart search: descents of a criterion from several kernels; the best end is kept."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from mercer.gram.slopes import Tiling
 from mercer.kernels import Kernel
 from mercer.progress import progress
 from mercer.selection.criteria import along_penalties, criterion
-from mercer.selection.logarithms import (
+from mercer.selection.kernel_parameters import (
     AMPLITUDES,
     REACHES,
-    Logarithms,
+    LogParameters,
     per_dimension,
     with_medians,
 )
 from mercer.selection.systems import System
 from mercer.threads import cores, in_threads, one_blas_thread
 
-__all__ = ["Best", "Descent", "Trial", "needed", "quietly"]
+__all__ = ["BestPoint", "MultistartSearch", "Trial", "one_thread_if_small", "search_bytes"]
 
 REACH = 1e3  # a parameter may become so many times larger or smaller
 PENALTIES = 1e-9, 1e5  # times the mean of k(x, x)
@@ -56,7 +56,7 @@ class Trial:
 
 
 @dataclass
-class Best:
+class BestPoint:
     """The best place so far, and the parameters that were at the edge of what was searched."""
 
     value: float = np.inf
@@ -67,14 +67,14 @@ class Best:
 
 
 @dataclass
-class Descent:
+class MultistartSearch:
     """A criterion of the parameters of a system, and what is known of it so far."""
 
     system: System
     name: str
     max_iter: int
     trials: list[Trial] = field(default_factory=list)
-    best: Best = field(default_factory=Best)
+    best: BestPoint = field(default_factory=BestPoint)
     failure: str = ""
     step: Callable[..., None] = lambda *_: None  # told of each evaluation
 
@@ -98,7 +98,7 @@ class Descent:
     def begin(self, kernel: Kernel, others: Sequence[Kernel] = ()) -> None:
         """Search the parameters of this kernel, near where they are in it and in others."""
         points, weights = self.system.points, self.system.weights
-        self.given, self.logs = kernel, Logarithms.of(kernel, points)
+        self.given, self.logs = kernel, LogParameters.of(kernel, points)
         self.medians = with_medians(kernel, self.logs.names, points, weights)
         self.sizes = np.stack([self.logs.read(k) for k in (kernel, self.medians, *others)])
 
@@ -163,7 +163,7 @@ class Descent:
                 self.failure = str(error)
 
         count = len(self.system.points)
-        with quietly(count):
+        with one_thread_if_small(count):
             in_threads(look, range(len(places)), threads=count <= SIDE_BY_SIDE)
         order = [k for k in np.argsort(heights, kind="stable").tolist() if heights[k] < np.inf]
         apart = [k for i, k in enumerate(order) if not {k - 1, k + 1} & set(order[:i])]
@@ -182,18 +182,18 @@ class Descent:
         """Try one place as it is."""
         value = np.inf
         try:
-            with quietly(len(self.system.points)):
+            with one_thread_if_small(len(self.system.points)):
                 value = self._criterion(self.tiling.gram(kernel), penalty).value
         except (SolveError, ValidityError) as error:
             message, self.failure = f"{message}; {error}", str(error)
         if value < self.best.value:
-            self.best = Best(value, kernel, penalty)
+            self.best = BestPoint(value, kernel, penalty)
         place = self.parameters(kernel, penalty)
         self.trials.append(Trial(place, place, value, 0, message))
 
     def run(self, kernels: list[Kernel]) -> None:
         """Descend from each kernel to a minimum; remember the best."""
-        ends: dict[int, tuple[Trial, Best]] = {}
+        ends: dict[int, tuple[Trial, BestPoint]] = {}
 
         def one(place: int) -> None:
             ends[place] = self._descend(kernels[place])
@@ -202,7 +202,7 @@ class Descent:
         title = f"search from {len(kernels)} starts"
         with (
             progress(title, len(kernels) * self.max_iter) as self.step,
-            quietly(len(self.system.points)),
+            one_thread_if_small(len(self.system.points)),
         ):
             in_threads(one, range(len(kernels)), threads=small)
         for place in range(len(kernels)):
@@ -213,9 +213,9 @@ class Descent:
             if best.value < self.best.value - (EQUAL * abs(self.best.value) if known else 0.0):
                 self.best = best
 
-    def _descend(self, kernel: Kernel) -> tuple[Trial, Best]:
+    def _descend(self, kernel: Kernel) -> tuple[Trial, BestPoint]:
         """Descend from a kernel, with the best penalty for it, to a minimum."""
-        here, box = Best(kernel=kernel), self.box()
+        here, box = BestPoint(kernel=kernel), self.box()
         try:
             penalty, _ = self._along(kernel)
         except (SolveError, ValidityError) as error:
@@ -271,7 +271,7 @@ class Descent:
             return value / self.system.target.size
         return math.log(value + self.floor)
 
-    def _at(self, place: np.ndarray, kernel: Kernel, here: Best) -> tuple[float, np.ndarray]:
+    def _at(self, place: np.ndarray, kernel: Kernel, here: BestPoint) -> tuple[float, np.ndarray]:
         """Return the height and its slopes at a place, and remember it if it is the best."""
         self.step(1)
         now, penalty = self.logs.write(kernel, place[:-1]), math.exp(place[-1])
@@ -292,13 +292,13 @@ class Descent:
         return self._height(found.value), gradient / unit
 
 
-def needed(count: int) -> int:
+def search_bytes(count: int) -> int:
     """Return the bytes that a search over so many items may hold at once."""
     together = min(cores(), 3) if count <= SIDE_BY_SIDE else 1
     return 8 * count**2 * (2 + MATRICES * together)
 
 
-def quietly(count: int) -> AbstractContextManager[None]:
+def one_thread_if_small(count: int) -> AbstractContextManager[None]:
     """Keep BLAS to one thread for few items: more gain little there, and wait by spinning."""
     return one_blas_thread if count <= SIDE_BY_SIDE else nullcontext()
 

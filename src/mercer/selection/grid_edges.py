@@ -1,20 +1,23 @@
-"""Borders: whether the best value of a grid lies at its end, where a better one may lie beyond."""
+"""Grid edges: whether the best value of a grid lies at its end; a better one may lie beyond."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
-from typing import Any
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["borders"]
+from mercer.errors import SelectionWarning
 
-FURTHER = 2  # values that are suggested beyond the border
-EQUAL = 1e-12  # scores that differ by less, relatively, are the same
+__all__ = ["edge_of", "grid_edges", "warn_at_edge"]
+
+SUGGESTED = 2  # values beyond an edge that a message names
+SAME_SCORE = 1e-12  # relative difference up to which scores are the same
 
 
-def borders(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> list[str]:
+def grid_edges(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> list[str]:
     """Say which numeric parameters have their best value at the border of the grid.
 
     A border is not reported if a value inside is as good.
@@ -29,7 +32,7 @@ def borders(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> list[s
     Examples
     --------
     >>> grid = [{"penalty": 0.1}, {"penalty": 1.0}, {"penalty": 10.0}]
-    >>> print(borders(grid, np.array([[0.5, 0.3, 0.1]]))[0])
+    >>> print(grid_edges(grid, np.array([[0.5, 0.3, 0.1]]))[0])
     the best penalty is at the border of the grid, 0.1, in 1 of 1 folds; try also 0.01, 0.001
     """
     found = []
@@ -68,7 +71,7 @@ def _best(values: np.ndarray, row: np.ndarray, distinct: np.ndarray) -> float:
     top = scores.max()
     if not np.isfinite(top):
         return float("nan")
-    good = best >= top - EQUAL * abs(top)
+    good = best >= top - SAME_SCORE * abs(top)
     if good.all() or not good.any():
         return float("nan")  # a plain says nothing about what lies beyond it
     inside = good[1:-1]
@@ -83,9 +86,34 @@ def _beyond(distinct: np.ndarray, end: float, whole: bool) -> list[float]:
     """
     low = end == distinct[0]
     near = distinct[1] if low else distinct[-2]
-    steps = np.arange(1, FURTHER + 1)
-    even = np.ptp(np.diff(distinct)) <= EQUAL * np.abs(distinct).max()
+    steps = np.arange(1, SUGGESTED + 1)
+    even = np.ptp(np.diff(distinct)) <= SAME_SCORE * np.abs(distinct).max()
     if near > 0 and end > 0 and not (even and (whole or distinct[0] <= 0)):
         return [float(v) for v in end * (end / near) ** steps]
     found = end + (end - near) * steps
     return [float(v) for v in found if v > 0 or distinct[0] < 0]
+
+
+def edge_of(best: float, values: Iterable[float]) -> Literal["smallest", "largest"] | None:
+    """Say at which end of its grid a value lies, if at one.
+
+    Examples
+    --------
+    >>> edge_of(0.1, [0.1, 1.0, 10.0]), edge_of(1.0, [0.1, 1.0, 10.0])
+    ('smallest', None)
+    """
+    known = list(values)
+    if best == min(known):
+        return "smallest"
+    return "largest" if best == max(known) else None
+
+
+def warn_at_edge(name: str, values: np.ndarray, best: float) -> None:
+    """Warn if there may be a better value outside the grid."""
+    end = edge_of(best, values)
+    if end is not None and len(values) > 2 and best > 0:
+        warnings.warn(
+            f"the best {name} is the {end} one, {best:.3g}; a better one may be outside the grid",
+            SelectionWarning,
+            stacklevel=3,
+        )
