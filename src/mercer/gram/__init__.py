@@ -1,6 +1,16 @@
 """Assemble: kernel and points become an operator."""
 
-from mercer.gram.operator import Blocked, Dense, LowRank, Operator, Pieces, assemble, features_of
+from mercer.gram.engines import (
+    Engine,
+    assemble,
+    assemble_sketch,
+    choose_engine,
+    engine_named,
+    engine_names,
+    multiply,
+    register_engine,
+)
+from mercer.gram.operator import Blocked, Dense, Gram, LowRank, Operator, Pieces, features_of
 from mercer.gram.product import product
 from mercer.gram.row_cache import Rows
 from mercer.gram.stored import Stored
@@ -8,12 +18,20 @@ from mercer.gram.stored import Stored
 __all__ = [
     "Blocked",
     "Dense",
+    "Engine",
+    "Gram",
     "LowRank",
     "Operator",
     "Pieces",
     "Rows",
     "Stored",
     "assemble",
+    "assemble_sketch",
+    "choose_engine",
+    "engine_named",
+    "engine_names",
     "features_of",
+    "multiply",
     "product",
+    "register_engine",
 ]

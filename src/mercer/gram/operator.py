@@ -12,9 +12,18 @@ from mercer.domains import GramRows, Points, require_symmetric, to_numpy
 from mercer.engine.tiles import diagonal, fill, spans
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product, symmetric_product
-from mercer.kernels import Kernel, named
+from mercer.kernels import Kernel
 
-__all__ = ["Blocked", "Dense", "LowRank", "Operator", "Pieces", "assemble", "features_of"]
+__all__ = [
+    "Blocked",
+    "Dense",
+    "Gram",
+    "LowRank",
+    "Operator",
+    "Pieces",
+    "features_of",
+    "square_matrix",
+]
 
 
 ROWS = 512  # rows that are computed at a time, before they go where they belong
@@ -71,6 +80,14 @@ class Operator(Protocol):
         ...
 
 
+class Gram(Operator, Pieces, Protocol):
+    """A Gram matrix as an engine makes it: both of a piece and in parts."""
+
+    def fill(self, out: np.ndarray) -> None:
+        """Write the whole matrix into an array, in the precision of that."""
+        ...
+
+
 class Dense:
     """A stored Gram matrix.
 
@@ -119,6 +136,9 @@ class Dense:
     def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
         out[places] = self.array[items]
 
+    def fill(self, out: np.ndarray) -> None:
+        out[...] = self.array
+
     def part(self, items: np.ndarray) -> Dense:
         return Dense(self.array[np.ix_(items, items)], owned=True)
 
@@ -165,6 +185,11 @@ class Blocked:
         for some in spans(len(items), ROWS):
             rows = self.points[items[some]]
             out[places[some]] = to_numpy(fill(self.kernel, rows, self.points, dtype=out.dtype))
+
+    def fill(self, out: np.ndarray) -> None:
+        found = fill(self.kernel, self.points, dtype=out.dtype, out=out)
+        if found is not out:  # another array library has its own memory
+            out[...] = to_numpy(found)
 
     def part(self, items: np.ndarray) -> Blocked:
         return Blocked(self.kernel, self.points[items])
@@ -217,23 +242,11 @@ class LowRank:
         rows = self.features[items] @ self.features.T
         out[places] = rows.toarray() if sparse.issparse(rows) else rows
 
+    def fill(self, out: np.ndarray) -> None:
+        out[...] = self.matrix()
+
     def part(self, items: np.ndarray) -> LowRank:
         return LowRank(self.features[items])
-
-
-def assemble(kernel: Kernel, points: Points, route: str = "dual") -> Operator:
-    """Return the Gram operator of resolved kernel and admitted points.
-
-    On the primal route it holds the features. A precomputed matrix is used where it lies;
-    anything else is filled when a solver asks.
-    """
-    if route == "primal":
-        return LowRank(features_of(kernel, points)(points))
-    if isinstance(points, GramRows):
-        matrix = _square(points)
-        if kernel == named("precomputed"):
-            return Dense(matrix)
-    return Blocked(kernel, points)
 
 
 def features_of(kernel: Kernel, points: Points) -> Callable[[Points], Any]:
@@ -244,7 +257,8 @@ def features_of(kernel: Kernel, points: Points) -> Callable[[Points], Any]:
     return found.transform
 
 
-def _square(points: GramRows) -> np.ndarray:
+def square_matrix(points: GramRows) -> np.ndarray:
+    """Return a precomputed Gram matrix, refusing one that is not square or not symmetric."""
     matrix: Any = points.matrix
     if points.places is None:
         raise DomainError(

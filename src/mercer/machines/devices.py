@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from mercer.domains import Points, Table, Vectors
-from mercer.errors import PlanError
-from mercer.gram import Operator, assemble
+from mercer.domains import Points
+from mercer.gram import Gram, assemble, choose_engine, engine_named
 from mercer.kernels import Kernel
 from mercer.plans import Decision, Plan
 from mercer.threads import cores
@@ -15,7 +13,6 @@ from mercer.threads import cores
 __all__ = ["TORCH", "assembled", "on_gpu", "placed", "prefers_gpu"]
 
 TORCH = "cuda"  # Torch's name of the GPU
-LARGE = 10_000  # items from which a GPU is looked for
 FASTER = 100.0  # a GPU than a few cores, about
 
 
@@ -24,17 +21,7 @@ def prefers_gpu(request: Plan, points: Points) -> bool:
 
     Raises `PlanError` if one is asked for that cannot be used.
     """
-    if request.device == "cpu":
-        return False
-    numbers = isinstance(points, Vectors | Table)
-    if request.device == "auto" and (len(points) < LARGE or not numbers):
-        return False
-    if not numbers:
-        name = type(points).__name__.lower()
-        raise PlanError(f'{name} are no rows of numbers for a GPU; use device="cpu"')
-    from mercer.gram.device import device_choice
-
-    return device_choice(request.device) == "cuda"
+    return choose_engine(request.device, points) == TORCH
 
 
 def placed(
@@ -51,17 +38,15 @@ def placed(
     Of many items, `points` may be a sample.
     """
     if not gpu:
-        return replace(plan, device="cpu")
+        return replace(plan, device=_elsewhere(plan.request.device))
     if plan.route in ("primal", "random"):
         why = f"on the CPU, because the {plan.route} route is a few matrix products"
         return replace(plan, device="cpu", reasons=(*plan.reasons, why))
-    from mercer.gram.device import explained
-
     if plan.sketched:  # a small system is ill-conditioned more than it is slow
         double = double or plan.direct
         plan = replace(plan, precision="double" if double else "mixed")
     precision = "double" if double else "single"
-    why = f"on the GPU, {explained(kernel, points.width or 1, TORCH, precision)}"
+    why = engine_named(TORCH).explain(kernel, points.width or 1, precision)
     seconds = (
         None if plan.seconds is None else _seconds(plan, items or len(points), points, passes)
     )
@@ -88,18 +73,16 @@ def on_gpu(plan: Decision) -> bool:
     return plan.device == "cuda"
 
 
-def assembled(kernel: Kernel, points: Points, plan: Decision, double: bool = True) -> Operator:
-    """Return the Gram operator of a plan, where the plan says."""
-    if not on_gpu(plan) or plan.route == "primal":
-        return assemble(kernel, points, plan.route)
-    from mercer.gram.device import OnDevice
+def _elsewhere(asked: str) -> str:
+    """Return the engine that was asked for by its name, or else the processor."""
+    return "cpu" if asked in ("auto", TORCH) else asked
 
-    found: Any = OnDevice(kernel, points, TORCH, "double" if double else "single")
-    return found
+
+def assembled(kernel: Kernel, points: Points, plan: Decision, double: bool = True) -> Gram:
+    """Return the Gram operator of a plan, where the plan says."""
+    return assemble(kernel, points, plan, "double" if double else "single")
 
 
 def fits(points: Points) -> bool:
     """Tell whether the Gram matrix fits into the memory of the GPU, in double precision."""
-    from mercer.gram.device.devices import free_bytes, torch_device
-
-    return 8.5 * len(points) ** 2 <= free_bytes(torch_device(TORCH))
+    return 8.5 * len(points) ** 2 <= (engine_named(TORCH).free_bytes() or 0)

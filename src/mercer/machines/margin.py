@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
-from mercer.engine.tiles import diagonal, fill, on_numpy, settle, unpacks, working_bytes
+from mercer.engine.tiles import diagonal, on_numpy, settle, unpacks, working_bytes
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
 from mercer.gram.buffers import ROOM
 from mercer.kernels import Kernel, Linear
 from mercer.machines.bounds import limit_of
-from mercer.machines.devices import assembled, on_gpu, placed, prefers_gpu
+from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.scores import Scorer
 from mercer.plans import Decision, Plan, Size, requested
 from mercer.plans.margins import SMALL, plan_margin
@@ -200,16 +200,15 @@ class Margin(Scorer):
             return Stored((V * state.values) @ V.T), lambda c: transfer(state, c, self.indefinite)
         if plan.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
-        if on_gpu(plan):
-            return assembled(kernel, points, plan, double=plan.precision != "mixed"), None  # type: ignore[return-value]
-        found = assemble(kernel, points)
+        found = assembled(kernel, points, plan, double=plan.precision != "mixed")
         dtype = np.float32 if plan.precision == "mixed" else np.float64
         if isinstance(found, Dense):
             return Stored(found.array.astype(dtype, copy=False)), None
         if plan.stored:
-            place = ROOM.take((len(points), len(points)), dtype)
-            return Stored(np.asarray(fill(kernel, points, dtype=dtype, out=place))), None
-        return found, None  # type: ignore[return-value]
+            K = ROOM.take((len(points), len(points)), dtype)
+            found.fill(K)
+            return Stored(K), None
+        return found, None
 
     @property
     def coef_(self) -> np.ndarray:  # type: ignore[override]

@@ -10,10 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Points
 from mercer.errors import DomainError
-from mercer.gram import LowRank, Operator, assemble, features_of
+from mercer.gram import LowRank, Operator, assemble, features_of, multiply
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
-from mercer.machines import devices
 from mercer.machines.machine import Machine
 from mercer.rkhs import Function
 
@@ -28,7 +27,7 @@ __all__ = [
 ]
 
 
-MANY = 10**8  # similarities of a prediction that are worth the way to a GPU
+MANY = 10**8  # similarities of a prediction that are worth the way to another engine
 
 
 class Scorer(Machine):
@@ -54,17 +53,12 @@ class Scorer(Machine):
         return np.asarray(LowRank(features).features @ self._feature_weights()) + self.intercept_
 
     def _values(self, points: Points) -> np.ndarray:
-        """Return f at new items, on the GPU if the machine was fitted there and they are many."""
+        """Return f at new items, where the machine was fitted if they are many."""
         f, plan = self.function_, getattr(self, "plan_", None)
-        many = len(points) * len(f) >= MANY and getattr(plan, "device", "cpu") == "cuda"
-        if not many or not isinstance(f, Function):
-            return f(points)
-        from mercer.gram.device import device_choice, product
-
-        if device_choice("auto") != "cuda":  # a machine that was fitted elsewhere
+        if plan is None or not isinstance(f, Function) or len(points) * len(f) < MANY:
             return f(points)
         same_width(points, f.points)
-        return product(f.kernel, points, f.points, f.coefficients, devices.TORCH)
+        return multiply(f.kernel, points, f.points, f.coefficients, plan)
 
     def _feature_weights(self) -> np.ndarray | None:
         """Return the weights of the features, if they were learned."""

@@ -17,14 +17,13 @@ import numpy as np
 from mercer.domains import InMemory, Points, Rows, Stream, Streamed, Vectors, is_stream
 from mercer.engine.tiles import fill, working_bytes
 from mercer.errors import DomainError, ValidityError
-from mercer.gram import Blocked, Dense
-from mercer.gram.sketch import CenterSketch, FeatureSketch
+from mercer.gram import Blocked, Dense, assemble_sketch
+from mercer.gram.sketch import FeatureSketch
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.features import RandomFeatures
-from mercer.machines import devices
 from mercer.machines.centers import means_of
-from mercer.machines.devices import on_gpu, placed, prefers_gpu
+from mercer.machines.devices import placed, prefers_gpu
 from mercer.machines.machine import shown
 from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES, plan_approximate
@@ -197,13 +196,8 @@ class Sketching:
             return cls(kernel, how, sketch, items, features=features)
         centers = centers_for(kernel, items, how)
         uniform = how.choose == "uniform" and not how.given
-        if on_gpu(plan):
-            from mercer.gram.device import DeviceSketch
-
-            precision: Any = "single" if plan.precision == "mixed" else "double"
-            sketch = DeviceSketch(kernel, rows, centers, devices.TORCH, precision)
-        else:
-            sketch = CenterSketch(kernel, rows, centers, uniform)
+        precision = "single" if plan.precision == "mixed" else "double"
+        sketch = assemble_sketch(kernel, rows, centers, plan, precision, uniform)
         return cls(kernel, how, sketch, items, centers)
 
     def function(self, coefficients: np.ndarray) -> Function | Featured:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mercer.errors import ValidityError, suggestion
+from mercer.gram import engine_names
 from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.costs import spoken
@@ -118,7 +119,7 @@ class Plan:
             "route": ("auto", "dual", "primal"),
             "solver": SOLVERS,
             "precision": ("auto", "mixed", "double"),
-            "device": ("auto", "cpu", "cuda"),
+            "device": ("auto", *engine_names()),
         }
         for name, allowed in choices.items():
             value = getattr(self, name)

@@ -178,15 +178,20 @@ class OnDevice:
         n = self.order
         afford(8.0 * n * n, f"a Gram matrix of {n} × {n} items", "use an iterative solver")
         K = np.empty((n, n))
-        self._guarded(
-            lambda: self.fill(K), lambda: np.copyto(K, self.on_cpu.matrix()), "a Gram matrix"
-        )
+        self.fill(K)
         return K
 
     def upper(self) -> np.ndarray:
         return self.matrix()
 
-    def fill(self, K: Any) -> None:
+    def fill(self, out: np.ndarray) -> None:
+        self._guarded(
+            lambda: self._fill(out),
+            lambda: np.copyto(out, self.on_cpu.matrix()),
+            "a Gram matrix",
+        )
+
+    def _fill(self, K: Any) -> None:
         """Write the whole matrix, symmetric to the last bit, into an array or a tensor."""
         X = self.rows.all().double()
         parts = list(spans(self.order, SQUARE))
@@ -203,7 +208,7 @@ class OnDevice:
         import torch
 
         K = allocate((self.order, self.order), torch.float64, self.device)
-        self.fill(K)
+        self._fill(K)
         return K
 
     def part(self, items: np.ndarray) -> OnDevice:

@@ -1,0 +1,300 @@
+"""Engines: where the numbers of a Gram matrix are computed.
+
+Machines and solvers see operators and sketches, never an engine or a device. Three functions make
+what they need from a kernel, points, and what was decided::
+
+    gram = assemble(kernel, points, decision)  # square, symmetric
+    sketch = assemble_sketch(kernel, rows, centers, decision)  # tall, summed up in passes
+    values = multiply(kernel, A, B, coefficients, decision)  # K(A, B) @ coefficients
+
+A decision has a `route` and a `device`, which is the name of an engine. NumPy ("cpu") and Torch
+with Triton ("cuda") are engines. Another one, say on a cluster, needs the methods of `Engine` and
+a name, after which ``Plan(device="cluster")`` leads every machine there::
+
+    register_engine("cluster", Cluster())
+
+An engine is never chosen by "auto" unless it says that it wants the work (`Engine.wants`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from mercer.domains import GramRows, Points, Rows, Table, Vectors
+from mercer.errors import PlanError, suggestion
+from mercer.gram.operator import Blocked, Dense, Gram, LowRank, features_of, square_matrix
+from mercer.gram.product import product
+from mercer.gram.sketch import CenterSketch
+from mercer.kernels import Kernel, named
+
+__all__ = [
+    "Choice",
+    "Engine",
+    "NumPyEngine",
+    "assemble",
+    "assemble_sketch",
+    "choose_engine",
+    "engine_named",
+    "engine_names",
+    "multiply",
+    "register_engine",
+]
+
+GPU_FROM_ITEMS = 10_000  # for fewer, the way to a GPU takes longer than the work
+
+
+class Choice(Protocol):
+    """What was decided, as far as the place of the computation is concerned."""
+
+    @property
+    def route(self) -> str: ...
+
+    @property
+    def device(self) -> str: ...
+
+
+class Engine(Protocol):
+    """What computes products, columns, diagonals, whole matrices and sums of similarities."""
+
+    def wants(self, points: Points) -> bool:
+        """Tell whether to take these items where the user leaves it open."""
+        ...
+
+    def require(self, points: Points) -> None:
+        """Raise `PlanError` if these items cannot be compared here, with what is missing."""
+        ...
+
+    def explain(self, kernel: Kernel, width: int, precision: str) -> str:
+        """Say in words how this engine evaluates a kernel on rows of some width, for plans."""
+        ...
+
+    def free_bytes(self) -> int | None:
+        """Return the memory that is free where the matrices would lie, None if unknown."""
+        ...
+
+    def gram(self, kernel: Kernel, points: Points, precision: str) -> Gram:
+        """Return the Gram matrix of some items, to multiply with and to take parts of."""
+        ...
+
+    def sketch(
+        self, kernel: Kernel, rows: Rows, centers: Points, precision: str, uniform: bool
+    ) -> Any:
+        """Return the matrix of similarities to centers, with the methods of `Sketch`."""
+        ...
+
+    def multiply(
+        self, kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray
+    ) -> np.ndarray:
+        """Return K(A, B) @ coefficients: the predictions of a function."""
+        ...
+
+
+class NumPyEngine:
+    """Tiles in the caches of this computer's processor, on all its cores."""
+
+    def wants(self, points: Points) -> bool:
+        return False
+
+    def require(self, points: Points) -> None:
+        pass
+
+    def explain(self, kernel: Kernel, width: int, precision: str) -> str:
+        return "on the CPU"
+
+    def free_bytes(self) -> int | None:
+        return None
+
+    def gram(self, kernel: Kernel, points: Points, precision: str) -> Gram:
+        return Blocked(kernel, points)
+
+    def sketch(
+        self, kernel: Kernel, rows: Rows, centers: Points, precision: str, uniform: bool
+    ) -> CenterSketch:
+        return CenterSketch(kernel, rows, centers, uniform)
+
+    def multiply(
+        self, kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray
+    ) -> np.ndarray:
+        return product(kernel, A, B, coefficients)
+
+
+class TorchEngine:
+    """A GPU by Torch, with fused products by Triton where a kernel allows it.
+
+    Torch takes a second and 200 MB to load, so nothing is imported before there is work for it.
+    """
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+
+    def wants(self, points: Points) -> bool:
+        from mercer.gram.device import device_choice
+
+        large = len(points) >= GPU_FROM_ITEMS and isinstance(points, Vectors | Table)
+        return large and device_choice("auto") == self.device
+
+    def require(self, points: Points) -> None:
+        from mercer.gram.device import device_choice
+
+        if not isinstance(points, Vectors | Table):
+            name = type(points).__name__.lower()
+            raise PlanError(f'{name} are no rows of numbers for a GPU; use device="cpu"')
+        device_choice(self.device)
+
+    def explain(self, kernel: Kernel, width: int, precision: str) -> str:
+        from mercer.gram.device import explained
+
+        return f"on the GPU, {explained(kernel, width, self.device, precision)}"
+
+    def free_bytes(self) -> int | None:
+        from mercer.gram.device.devices import free_bytes, torch_device
+
+        return free_bytes(torch_device(self.device))
+
+    def gram(self, kernel: Kernel, points: Points, precision: str) -> Gram:
+        from mercer.gram.device import OnDevice
+
+        return OnDevice(kernel, points, self.device, precision)  # type: ignore[arg-type]
+
+    def sketch(
+        self, kernel: Kernel, rows: Rows, centers: Points, precision: str, uniform: bool
+    ) -> Any:
+        from mercer.gram.device import DeviceSketch
+
+        return DeviceSketch(kernel, rows, centers, self.device, precision)  # type: ignore[arg-type]
+
+    def multiply(
+        self, kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray
+    ) -> np.ndarray:
+        from mercer.gram.device import device_choice
+        from mercer.gram.device import product as device_product
+
+        if device_choice("auto") != self.device:  # the machine was fitted on another computer
+            return product(kernel, A, B, coefficients)
+        return device_product(kernel, A, B, coefficients, self.device)
+
+
+_engines: dict[str, Engine] = {"cpu": NumPyEngine(), "cuda": TorchEngine("cuda")}
+
+
+def register_engine(name: str, engine: Engine) -> None:
+    """Give an engine a name by which plans may ask for it; an older one of that name goes.
+
+    Examples
+    --------
+    >>> register_engine("cpu", NumPyEngine())
+    >>> engine_names()
+    ('cpu', 'cuda')
+    """
+    _engines[name] = engine
+
+
+def engine_names() -> tuple[str, ...]:
+    """Return the names of all engines."""
+    return tuple(_engines)
+
+
+def engine_named(name: str) -> Engine:
+    """Return the engine of a name.
+
+    Examples
+    --------
+    >>> engine_named("gpu")
+    Traceback (most recent call last):
+        ...
+    mercer.errors.PlanError: there is no device 'gpu'; did you mean 'cpu'?
+    """
+    if name not in _engines:
+        raise PlanError(f"there is no device {name!r}{suggestion(name, _engines)}")
+    return _engines[name]
+
+
+def choose_engine(asked: str, points: Points) -> str:
+    """Return the engine for these items: the one that is asked for, or with "auto" the one that
+    wants them.
+
+    Raises `PlanError` if the one that is asked for cannot have them.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> choose_engine("auto", VECTORS.admit([[1.0]]))
+    'cpu'
+    """
+    if asked == "auto":
+        return next((name for name, one in _engines.items() if one.wants(points)), "cpu")
+    engine_named(asked).require(points)
+    return asked
+
+
+def assemble(
+    kernel: Kernel, points: Points, decision: Choice | str = "dual", precision: str = "double"
+) -> Gram:
+    """Return the Gram operator of a resolved kernel and admitted points.
+
+    On the primal route it holds the features. A precomputed matrix is used where it lies;
+    anything else is computed by the decided engine when a solver asks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : Points
+    decision : Choice or str
+        What was decided, or a route on this computer's processor.
+    precision : {"single", "double"}
+        Of the similarities, where the engine lets one choose.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> k = Linear()
+    >>> assemble(k, k.admit([[1.0], [2.0]])) @ np.array([1.0, 1.0])
+    array([3., 6.])
+    """
+    route, device = _place(decision)
+    if route == "primal":
+        return LowRank(features_of(kernel, points)(points))
+    if isinstance(points, GramRows):
+        matrix = square_matrix(points)
+        if kernel == named("precomputed"):
+            return Dense(matrix)
+    return engine_named(device).gram(kernel, points, precision)
+
+
+def assemble_sketch(
+    kernel: Kernel,
+    rows: Rows,
+    centers: Points,
+    decision: Choice | str = "nystrom",
+    precision: str = "double",
+    uniform: bool = False,
+) -> Any:
+    """Return the sketch of many items by their similarities to some centers.
+
+    With `uniform` the centers are a random sample of the items.
+    """
+    engine = engine_named(_place(decision)[1])
+    return engine.sketch(kernel, rows, centers, precision, uniform)
+
+
+def multiply(
+    kernel: Kernel,
+    A: Points,
+    B: Points,
+    coefficients: np.ndarray,
+    decision: Choice | str = "dual",
+) -> np.ndarray:
+    """Return K(A, B) @ coefficients, where it was decided to compute.
+
+    A machine may have been fitted by an engine that is not here; then NumPy computes.
+    """
+    engine = _engines.get(_place(decision)[1], _engines["cpu"])
+    return engine.multiply(kernel, A, B, coefficients)
+
+
+def _place(decision: Choice | str) -> tuple[str, str]:
+    if isinstance(decision, str):
+        return decision, "cpu"
+    return decision.route, decision.device
