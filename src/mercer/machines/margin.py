@@ -369,12 +369,12 @@ def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum
         optima[job] = maximize(part, program.problem, effort)
 
     def several(jobs: list[int]) -> None:
-        from mercer.solvers.batched_smo import solve_together
+        from mercer.solvers.batched_smo import solve_batch
 
         some = [programs[job] for job in jobs]
         ranges, problems = [p.ranges for p in some], [p.problem for p in some]
         assert isinstance(source, Stored)
-        for job, found in zip(jobs, solve_together(source, ranges, problems, effort), strict=True):
+        for job, found in zip(jobs, solve_batch(source, ranges, problems, effort), strict=True):
             optima[job] = found
 
     largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)

@@ -1,4 +1,4 @@
-"""Together: many small quadratic programs on one stored matrix, in one compiled loop.
+"""SMO in batches: many small quadratic programs on one stored matrix, in one compiled loop.
 
 Ten classes are 45 duels, and a search over kernels, prices and folds makes thousands of them. Each
 takes less time to solve than Python takes to walk around its solver, and no two threads can walk
@@ -16,16 +16,17 @@ import numpy as np
 from numba import njit
 
 from mercer.gram import Stored
-from mercer.solvers.quadratic import Optimum, Quadratic
-from mercer.solvers.smo import descend
-from mercer.solvers.working_set import BURST, DUST, SHORTEST, Effort
+from mercer.solvers.quadratic import DONE, ROUNDING, Optimum, Quadratic
+from mercer.solvers.smo import VECTORIZED, optimize_pairs
+from mercer.solvers.working_set import MIN_STEPS, STEPS_PER_VARIABLE, Effort
 
-__all__ = ["solve_together"]
+__all__ = ["solve_batch"]
 
-FAST = {"nnan", "nsz", "reassoc", "contract"}
+# Arrays are copied entry by entry below: with the assignment of a slice Numba compiles the text of
+# an error about shapes, which takes longer than all the rest.
 
 
-def solve_together(
+def solve_batch(
     source: Stored,
     ranges: Sequence[Sequence[tuple[int, int]]],
     problems: Sequence[Quadratic],
@@ -48,24 +49,28 @@ def solve_together(
     >>> z = np.array([1.0, -1.0])
     >>> problem = Quadratic(z, np.minimum(9 * z, 0.0), np.maximum(9 * z, 0.0), np.zeros(2))
     >>> K = Stored(np.array([[1.0, -1.0], [-1.0, 1.0]]))
-    >>> [found] = solve_together(K, [[(0, 2)]], [problem], Effort())
+    >>> [found] = solve_batch(K, [[(0, 2)]], [problem], Effort())
     >>> found.coefficients, found.status
     (array([ 0.5, -0.5]), 'solved')
     """
-    segments = np.array([span for some in ranges for span in some], dtype=np.int64)
+    spans = np.array([span for some in ranges for span in some], dtype=np.int64)
+    lengths = spans[:, 1] - spans[:, 0]
+    bounds = np.cumsum([0, *lengths])
     first = np.cumsum([0, *(len(some) for some in ranges)])
-    ends = np.cumsum([0, *(len(problem.target) for problem in problems)])
     target, lower, upper, beta = (
         np.concatenate([getattr(problem, name) for problem in problems])
         for name in ("target", "lower", "upper", "start")
     )
+    items = np.arange(len(beta)) + np.repeat(spans[:, 0] - bounds[:-1], lengths)
+    diagonal = source.array.diagonal()[items].astype(np.float64)
     F, numbers = np.empty(len(beta)), np.zeros((len(problems), 9))
     _solve_all(
-        source.array, np.ascontiguousarray(source.array.diagonal(), np.float64), segments, first,
-        ends, target, lower, upper, beta, F, numbers, effort.tol, effort.steps,
+        source.array, spans[:, 0].copy(), bounds, first, diagonal, target, lower, upper, beta, F,
+        numbers, effort.tol, effort.steps,
     )  # fmt: skip
-    spans = zip(pairwise(ends.tolist()), numbers.tolist(), strict=True)
-    return [_optimum(beta[a:b], F[a:b], row) for (a, b), row in spans]
+    ends = bounds[first].tolist()
+    rows = zip(pairwise(ends), numbers.tolist(), strict=True)
+    return [_optimum(beta[a:b], F[a:b], row) for (a, b), row in rows]
 
 
 def _optimum(beta: np.ndarray, F: np.ndarray, numbers: list[float]) -> Optimum | None:
@@ -81,55 +86,49 @@ def _optimum(beta: np.ndarray, F: np.ndarray, numbers: list[float]) -> Optimum |
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _solve_all(
-    K, heights, segments, first, ends, target, lower, upper, beta, F, numbers, tol, limit
+    K, columns, bounds, first, diagonal, target, lower, upper, beta, F, numbers, tol, limit
 ):
     for p in range(len(numbers)):
-        a, b = ends[p], ends[p + 1]
-        spans = segments[first[p] : first[p + 1]]
-        columns, bounds = spans[:, 0].copy(), np.zeros(len(spans) + 1, np.int64)
-        for s in range(len(spans)):
-            bounds[s + 1] = bounds[s] + spans[s, 1] - spans[s, 0]
-        diagonal = np.empty(b - a)
-        for s in range(len(spans)):
-            for k in range(bounds[s + 1] - bounds[s]):
-                diagonal[bounds[s] + k] = heights[spans[s, 0] + k]
-        _solve(
-            K, columns, bounds, diagonal, target[a:b], lower[a:b], upper[a:b], beta[a:b], F[a:b],
-            numbers[p], tol, limit,
-        )  # fmt: skip
+        s, e = first[p], first[p + 1]
+        a, b = bounds[s], bounds[e]
+        own, group = np.empty(e - s + 1, np.int64), np.zeros(e - s, np.int64)
+        for k in range(len(own)):
+            own[k] = bounds[s + k] - a
+        segments, row = columns[s:e], numbers[p]
+        t, l, u, x, f = target[a:b], lower[a:b], upper[a:b], beta[a:b], F[a:b]  # noqa: E741
+        _slopes(K, segments, own, t, x, f)
+        row[7] = _violation(x, f, l, u)
+        if row[7] > tol:
+            burst = min(limit, max(STEPS_PER_VARIABLE * len(x), MIN_STEPS))
+            row[6], left, trouble, _, _ = optimize_pairs(
+                K, segments, own, group, diagonal[a:b], f, x, l, u, 0.9 * tol, burst
+            )
+            row[8] = _violation(x, f, l, u)
+            if trouble != DONE or left > 0.9 * tol:
+                continue
+            _slopes(K, segments, own, t, x, f)
+        if _violation(x, f, l, u) <= tol:
+            _snap(x, l, u)
+            _certify(t, x, f, l, u, row)
+            row[3] = _violation(x, f, l, u)
+            row[0] = 1.0 if row[3] <= tol else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _solve(K, columns, bounds, diagonal, target, lower, upper, beta, F, numbers, tol, limit):
-    _slopes(K, columns, bounds, target, beta, F)
-    numbers[7] = _violation(beta, F, lower, upper)
-    if numbers[7] > tol:
-        group = np.zeros(len(columns), np.int64)
-        burst = min(limit, max(BURST * len(beta), SHORTEST))
-        steps, left, trouble, _, _ = descend(
-            K, columns, bounds, group, diagonal, F, beta, lower, upper, 0.9 * tol, burst
-        )
-        numbers[6], numbers[8] = steps, _violation(beta, F, lower, upper)
-        if trouble != 0 or left > 0.9 * tol:
-            return
-        _slopes(K, columns, bounds, target, beta, F)
-    if not _violation(beta, F, lower, upper) <= tol:
-        return
+def _snap(beta, lower, upper):
+    """Put at its bound what is within rounding of it, as `snap_to_bounds` does."""
     largest = 0.0
     for k in range(len(beta)):
         largest = max(largest, abs(beta[k]))
     for k in range(len(beta)):
-        dust = DUST * min(upper[k] - lower[k], largest)
-        if beta[k] - lower[k] <= dust:
+        little = ROUNDING * min(upper[k] - lower[k], largest)
+        if beta[k] - lower[k] <= little:
             beta[k] = lower[k]
-        elif upper[k] - beta[k] <= dust:
+        elif upper[k] - beta[k] <= little:
             beta[k] = upper[k]
-    _certify(target, beta, F, lower, upper, numbers)
-    numbers[3] = _violation(beta, F, lower, upper)
-    numbers[0] = 1.0 if numbers[3] <= tol else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=VECTORIZED, error_model="numpy")
 def _slopes(K, columns, bounds, target, beta, F):
     """Write t − Kβ into F."""
     for k in range(len(F)):

@@ -9,28 +9,27 @@ scale), a few such steps reach its floor.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-__all__ = ["Plane", "settle_free"]
+__all__ = ["GramRows", "optimize_free"]
 
-# More free variables than this are not solved for at once.
-MOST = 3000
+MAX_FREE = 3000  # variables for which one system is solved
 # Up to so many are stopped at their bounds one by one, which is best for a matrix of low rank;
 # more of them together, in so many passes at most.
-FEW = 300
-PASSES = 12
-# Steps before pairs of variables are tried again; one with many free variables counts for more.
-TRIES = 200
-MANY = 40
-# A direction whose curvature is this share of its slope's is flat.
-FLAT = 1e-13
+MAX_STOPPED_SINGLY = 300
+MAX_PASSES = 12
+# Steps before pairs of variables are tried again, and how many of them one step counts for where
+# there are more free variables than that.
+MAX_STEPS = 200
+COST_OF_LARGE_STEP = 40
+MIN_CURVATURE = 1e-13  # share of its slope's below which a direction is flat
 
 
 @dataclass(frozen=True)
-class Plane:
+class GramRows:
     """A Gram matrix, which of its rows belongs to which variable, and the groups of variables."""
 
     K: np.ndarray
@@ -38,8 +37,8 @@ class Plane:
     group: np.ndarray
 
 
-def settle_free(
-    plane: Plane, F: np.ndarray, beta: np.ndarray, lower: np.ndarray, upper: np.ndarray
+def optimize_free(
+    gram: GramRows, F: np.ndarray, beta: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> bool:
     """Move the free variables to the best point of their plane; `F` and `beta` are changed.
 
@@ -48,22 +47,22 @@ def settle_free(
     Examples
     --------
     >>> F, beta = np.array([1.0, -1.0]), np.array([0.5, -0.5])
-    >>> plane = Plane(np.diag([2.0, 2.0]), np.arange(2), np.zeros(2, dtype=int))
-    >>> settle_free(plane, F, beta, np.array([0.0, -9.0]), np.array([9.0, 0.0]))
+    >>> gram = GramRows(np.diag([2.0, 2.0]), np.arange(2), np.zeros(2, dtype=int))
+    >>> optimize_free(gram, F, beta, np.array([0.0, -9.0]), np.array([9.0, 0.0]))
     True
     >>> beta.round(6), F.round(6)
     (array([ 1., -1.]), array([0., 0.]))
     """
-    tries = TRIES
+    left = MAX_STEPS
     while True:
         free = np.flatnonzero((beta > lower) & (beta < upper))
-        if len(free) < 2 or len(free) > MOST:
+        if len(free) < 2 or len(free) > MAX_FREE:
             return True
-        rows, group = plane.places[free], plane.group[free]
-        K, f = plane.K[np.ix_(rows, rows)].astype(np.float64), F[free]
+        rows, group = gram.places[free], gram.group[free]
+        K, f = gram.K[np.ix_(rows, rows)].astype(np.float64), F[free]
         down, up = lower[free] - beta[free], upper[free] - beta[free]
-        few = len(free) <= FEW
-        way = None if few else _within(K, f, group, down, up)
+        few = len(free) <= MAX_STOPPED_SINGLY
+        way = None if few else _stopped_direction(K, f, group, down, up)
         if way is None or not float(f @ way) > 0:
             way = _direction(K, f, group, 0.0)
         slope, curvature = float(f @ way), float(way @ K @ way)
@@ -71,7 +70,7 @@ def settle_free(
             return True
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.where(way > 0, up / way, np.where(way < 0, down / way, np.inf))
-        flat = curvature <= FLAT * slope * float(np.abs(way).max())
+        flat = curvature <= MIN_CURVATURE * slope * float(np.abs(way).max())
         best, most = np.inf if flat else slope / curvature, float(reach.min())
         if np.isinf(min(best, most)):
             return False
@@ -82,14 +81,14 @@ def settle_free(
         change = new - beta[free]
         if not float(f @ change) > 0.5 * float(change @ K @ change):  # rounding has won
             return True
-        F -= plane.K[:, rows][plane.places] @ change
+        F -= gram.K[:, rows][gram.places] @ change
         beta[free] = new
-        tries -= 1 if few else MANY
-        if not stopped.any() or tries <= 0:
+        left -= 1 if few else COST_OF_LARGE_STEP
+        if not stopped.any() or left <= 0:
             return True
 
 
-def _within(
+def _stopped_direction(
     K: np.ndarray, F: np.ndarray, group: np.ndarray, down: np.ndarray, up: np.ndarray
 ) -> np.ndarray | None:
     """Return the way to the best point, those that would pass a bound being stopped there.
@@ -99,7 +98,7 @@ def _within(
     """
     way, inside = np.zeros(len(F)), np.ones(len(F), dtype=bool)
     groups = np.unique(group)
-    for _ in range(PASSES):
+    for _ in range(MAX_PASSES):
         if len(np.unique(group[inside])) < len(groups):
             return None
         rest = F - K[:, ~inside] @ way[~inside]
@@ -114,7 +113,7 @@ def _within(
     return None
 
 
-def _direction(K: np.ndarray, F: np.ndarray, group: np.ndarray, sums: Any) -> np.ndarray:
+def _direction(K: np.ndarray, F: np.ndarray, group: np.ndarray, sums: ArrayLike) -> np.ndarray:
     """Return the way from here to the best point whose sum in each group changes by `sums`."""
     present = np.unique(group)
     A = (group[:, None] == present).astype(np.float64)

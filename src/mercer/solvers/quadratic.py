@@ -18,6 +18,7 @@ is the value of the primal problem less that of the dual.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -27,9 +28,13 @@ import numpy as np
 
 from mercer.solvers.certificate import Certified
 
-__all__ = ["Optimum", "Quadratic", "certify", "hard_gap", "violation_of"]
+__all__ = ["Optimum", "Quadratic", "certify", "conclude", "hard_gap", "violation_of"]
 
 Status = Literal["solved", "stalled", "unbounded", "invalid"]
+# How steps on some of the variables have ended: as they should, at two items on which the kernel
+# is not valid, or in a direction that nothing bounds.
+DONE, INVALID, UNBOUNDED = 0, 1, 2
+ROUNDING = 1e-13  # share of the box, and of the largest coefficient, that means nothing
 
 
 @dataclass(frozen=True)
@@ -214,3 +219,64 @@ def hard_gap(problem: Quadratic, beta: np.ndarray, F: np.ndarray, offset: float)
         return np.inf
     square = float(beta @ (problem.target - F))
     return max(square / (2 * margin**2) - (float(beta @ problem.target) - square / 2), 0.0)
+
+
+def snap_to_bounds(problem: Quadratic, beta: np.ndarray) -> np.ndarray:
+    """Return β with what is within rounding of a bound at the bound, where it is not free.
+
+    Examples
+    --------
+    >>> problem = Quadratic(np.zeros(2), np.zeros(2), np.ones(2), np.zeros(2))
+    >>> snap_to_bounds(problem, np.array([1e-17, 1 - 1e-16]))
+    array([0., 1.])
+    """
+    width = problem.upper - problem.lower
+    little = ROUNDING * np.minimum(width, np.abs(beta).max(initial=0.0))
+    beta = np.where(beta - problem.lower <= little, problem.lower, beta)
+    return np.where(problem.upper - beta <= little, problem.upper, beta)
+
+
+def conclude(
+    problem: Quadratic,
+    beta: np.ndarray,
+    F: np.ndarray,
+    steps: int,
+    history: Sequence[float],
+    tol: float,
+    trouble: int = DONE,
+    culprits: tuple[int, int] = (0, 0),
+) -> Optimum:
+    """Return the answer with its certificate, or with what is wrong and what to do.
+
+    `trouble` is how the last steps have ended, at the items `culprits`.
+    """
+    beta = snap_to_bounds(problem, beta)
+    offsets, gap, violation = certify(problem, beta, F)
+    if np.isinf(gap):
+        gap = hard_gap(problem, beta, F, float(offsets[0]))
+    status: Status = "solved" if violation <= tol else "stalled"
+    objective, square = float(beta @ (problem.target + F)) / 2, float(beta @ (problem.target - F))
+    found = Optimum(
+        beta, offsets, status, objective, gap, violation, square, steps, tuple(history), slopes=F
+    )
+    if trouble == INVALID:
+        message = (
+            f"the kernel is not positive semi-definite on these items: the squared distance of "
+            f"items {culprits[0]} and {culprits[1]} in its space is negative; use a valid kernel, "
+            'or indefinite="clip", "flip" or "shift"'
+        )
+        return replace(found, status="invalid", message=message, culprits=culprits)
+    if trouble == UNBOUNDED:
+        message = (
+            "the classes are not separable in the kernel's space, so there is no hard margin; use "
+            "a finite C, or a richer kernel such as a Gaussian of smaller bandwidth"
+        )
+        return replace(found, status="unbounded", message=message)
+    if status == "stalled":
+        message = (
+            f"stopped after {steps} steps with a violation of {violation:.2g} (tol is "
+            f"{tol:.2g}) and a duality gap of {gap:.3g}, {found.relative_gap:.1%} of the "
+            "objective: use a smaller C, scaled features, a larger max_iter, or a larger tol"
+        )
+        return replace(found, message=message)
+    return found

@@ -15,27 +15,29 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["descend"]
+from mercer.solvers.quadratic import DONE, INVALID, UNBOUNDED
+
+__all__ = ["optimize_pairs"]
 
 # The best of many is found lane by lane, as vector instructions do it, and then among the lanes.
 LANES = 64
-NEVER = 1e300  # added to F of a variable that cannot move; infinities would be slow
-FAST = {"nnan", "nsz", "reassoc", "contract"}
-# A squared distance below this share of the squared lengths is rounding.
-FLAT = 1e-12
+CANNOT_MOVE = 1e300  # added to F of a variable at its bound; infinities would be slow
+VECTORIZED = {"nnan", "nsz", "reassoc", "contract"}  # what vector instructions need of fastmath
+# The curvature Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ is a squared distance. Below these shares of Kᵢᵢ + Kⱼⱼ it is
+# rounding, and a negative number that rounding cannot explain.
+MIN_CURVATURE = 1e-12
+MAX_NEGATIVE_CURVATURE = 1e-5
 TINY = 1e-30
-# ... and this far below zero it is no rounding: the kernel is not valid.
-NEGATIVE = 1e-5
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def _sweep(F, up, low, step, row, other, high, deep):
+@njit(cache=True, nogil=True, fastmath=VECTORIZED, error_model="numpy")
+def _update_slopes(F, up, low, step, row, other, high, deep):
     """Let F of a segment follow a step; return its highest that may grow, where, and its lowest.
 
     `row` and `other` are the segment's parts of the rows of the variables that moved.
     """
     n = len(F)
-    high[:], deep[:] = -NEVER, NEVER
+    high[:], deep[:] = -CANNOT_MOVE, CANNOT_MOVE
     for c in range(0, n, LANES):
         f, u, v = F[c : c + LANES], up[c : c + LANES], low[c : c + LANES]
         a, b = row[c : c + LANES], other[c : c + LANES]
@@ -43,7 +45,7 @@ def _sweep(F, up, low, step, row, other, high, deep):
             f[k] -= step * (a[k] - b[k])
             high[k] = max(high[k], f[k] + u[k])
             deep[k] = min(deep[k], f[k] + v[k])
-    top, bottom, lane = -NEVER, NEVER, 0
+    top, bottom, lane = -CANNOT_MOVE, CANNOT_MOVE, 0
     for k in range(LANES):
         bottom = min(bottom, deep[k])
         if high[k] > top:
@@ -54,11 +56,11 @@ def _sweep(F, up, low, step, row, other, high, deep):
     return top, 0, bottom
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def _partner(top, height, row, diagonal, F, low, gains):
-    """Return the largest promise of a segment, and whose it is.
+@njit(cache=True, nogil=True, fastmath=VECTORIZED, error_model="numpy")
+def _second_variable(top, height, row, diagonal, F, low, gains):
+    """Return the largest decrease of the objective in a segment, and whose it is.
 
-    Promises are compared in single precision: they only say where to go.
+    Decreases are compared in single precision: they only say where to go.
     """
     n = len(F)
     gains[:] = np.float32(-1.0)
@@ -71,8 +73,8 @@ def _partner(top, height, row, diagonal, F, low, gains):
         )
         for k in range(len(f)):
             d = np.float32(min(max(top - f[k] - v[k], 0.0), 1e15))
-            heights = height + h[k]
-            curvature = np.float32(max(heights - 2.0 * a[k], FLAT * heights + TINY))
+            lengths = height + h[k]
+            curvature = np.float32(max(lengths - 2.0 * a[k], MIN_CURVATURE * lengths + TINY))
             gains[k] = max(gains[k], d * d / curvature)
     gain, lane = np.float32(-1.0), 0
     for k in range(LANES):
@@ -81,22 +83,22 @@ def _partner(top, height, row, diagonal, F, low, gains):
     best, where = np.float32(-1.0), lane
     for k in range(lane, n, LANES):
         d = np.float32(min(max(top - F[k] - low[k], 0.0), 1e15))
-        heights = height + diagonal[k]
-        promise = d * d / np.float32(max(heights - 2.0 * row[k], FLAT * heights + TINY))
-        if promise > best:
-            best, where = promise, k
+        lengths = height + diagonal[k]
+        gained = d * d / np.float32(max(lengths - 2.0 * row[k], MIN_CURVATURE * lengths + TINY))
+        if gained > best:
+            best, where = gained, k
     return best, where
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fence(k, beta, lower, upper, up, low):
+def _mark_movable(k, beta, lower, upper, up, low):
     """Remember whether a variable may grow or shrink."""
-    up[k] = 0.0 if beta[k] < upper[k] else -NEVER
-    low[k] = 0.0 if beta[k] > lower[k] else NEVER
+    up[k] = 0.0 if beta[k] < upper[k] else -CANNOT_MOVE
+    low[k] = 0.0 if beta[k] > lower[k] else CANNOT_MOVE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def descend(K, columns, bounds, group, diagonal, F, beta, lower, upper, tol, limit):
+def optimize_pairs(K, columns, bounds, group, diagonal, F, beta, lower, upper, tol, limit):
     """Move pairs of variables until none violates optimality by more than `tol`.
 
     Parameters
@@ -117,27 +119,27 @@ def descend(K, columns, bounds, group, diagonal, F, beta, lower, upper, tol, lim
     Returns
     -------
     steps, violation, status, i, j
-        Status 0: done or out of steps; 1: the kernel is not valid on the items of variables i and
-        j; 2: nothing bounds the objective along i and j.
+        Status `DONE`, or out of steps; `INVALID`: the kernel is not valid on the items of
+        variables i and j; `UNBOUNDED`: nothing bounds the objective along i and j.
     """
     segments, variables = len(group), len(F)
     up, low = np.empty(variables), np.empty(variables)
     for k in range(variables):
-        _fence(k, beta, lower, upper, up, low)
+        _mark_movable(k, beta, lower, upper, up, low)
     high, deep = np.empty(LANES), np.empty(LANES)
     gains = np.empty(LANES, dtype=np.float32)
     steps, step, row, other = 0, 0.0, K[0], K[0]
     while True:
         # The slopes follow the last step. Which group is furthest from its optimum, and who of it
         # wants to grow most?
-        violation, g, i, home = -NEVER, 0, 0, 0
+        violation, g, i, home = -CANNOT_MOVE, 0, 0, 0
         for candidate in range(2):
-            top, bottom, best, where = -NEVER, NEVER, 0, 0
+            top, bottom, best, where = -CANNOT_MOVE, CANNOT_MOVE, 0, 0
             for s in range(segments):
                 if group[s] == candidate:
                     a, b = bounds[s], bounds[s + 1]
                     c, e = columns[s], columns[s] + b - a
-                    t, k, d = _sweep(
+                    t, k, d = _update_slopes(
                         F[a:b], up[a:b], low[a:b], step, row[c:e], other[c:e], high, deep
                     )
                     bottom = min(bottom, d)
@@ -146,24 +148,24 @@ def descend(K, columns, bounds, group, diagonal, F, beta, lower, upper, tol, lim
             if top - bottom > violation:
                 violation, g, i, home = top - bottom, candidate, best, where
         if violation <= tol or steps >= limit:
-            return steps, max(violation, 0.0), 0, 0, 0
+            return steps, max(violation, 0.0), DONE, 0, 0
         row = K[columns[home] + i - bounds[home]]
-        # Whose shrinking promises most?
+        # Whose shrinking decreases the objective most?
         gain, j, away = np.float32(-1.0), 0, 0
         for s in range(segments):
             if group[s] == g:
                 a, b = bounds[s], bounds[s + 1]
                 part = row[columns[s] : columns[s] + b - a]
-                promise, k = _partner(
+                gained, k = _second_variable(
                     F[i], diagonal[i], part, diagonal[a:b], F[a:b], low[a:b], gains
                 )
-                if promise > gain:
-                    gain, j, away = promise, a + k, s
-        heights = diagonal[i] + diagonal[j]
-        curvature = heights - 2.0 * row[columns[away] + j - bounds[away]]
-        if curvature < -NEGATIVE * heights:
-            return steps, violation, 1, i, j
-        step = (F[i] - F[j]) / max(curvature, FLAT * heights + TINY)
+                if gained > gain:
+                    gain, j, away = gained, a + k, s
+        lengths = diagonal[i] + diagonal[j]
+        curvature = lengths - 2.0 * row[columns[away] + j - bounds[away]]
+        if curvature < -MAX_NEGATIVE_CURVATURE * lengths:
+            return steps, violation, INVALID, i, j
+        step = (F[i] - F[j]) / max(curvature, MIN_CURVATURE * lengths + TINY)
         room, other_room = upper[i] - beta[i], beta[j] - lower[j]
         if step >= room and room <= other_room:
             step = room
@@ -174,9 +176,9 @@ def descend(K, columns, bounds, group, diagonal, F, beta, lower, upper, tol, lim
             beta[i], beta[j] = beta[i] + step, lower[j]
         else:
             beta[i], beta[j] = beta[i] + step, beta[j] - step
-        if not step < NEVER:
-            return steps, violation, 2, i, j
-        _fence(i, beta, lower, upper, up, low)
-        _fence(j, beta, lower, upper, up, low)
+        if not step < CANNOT_MOVE:
+            return steps, violation, UNBOUNDED, i, j
+        _mark_movable(i, beta, lower, upper, up, low)
+        _mark_movable(j, beta, lower, upper, up, low)
         other = K[columns[away] + j - bounds[away]]
         steps += 1

@@ -20,14 +20,13 @@ import numpy as np
 
 from mercer.gram import Pieces, Rows, Stored
 from mercer.gram.buffers import ROOM
-from mercer.solvers.choice import choose, enough
-from mercer.solvers.free_variables import Plane, settle_free
+from mercer.solvers.free_variables import GramRows, optimize_free
 from mercer.solvers.quadratic import (
+    DONE,
+    UNBOUNDED,
     Optimum,
     Quadratic,
-    Status,
-    certify,
-    hard_gap,
+    conclude,
     violation_of,
 )
 from mercer.threads import stopping
@@ -35,26 +34,24 @@ from mercer.threads import stopping
 __all__ = ["Effort", "maximize"]
 
 # A round ends when the violation on its set is this share of the violation that it began with.
-SHARE = 0.1
-# With so many items, one in THINNING is solved first, to this tolerance.
-COARSE = 4096
-THINNING = 8
-COARSE_TOL = 0.05
-BAND = 0.1
+ROUND_SHARE = 0.1
+# With so many items, one in COARSE_STRIDE is solved first, to this tolerance.
+MIN_ITEMS_FOR_COARSE_START = 4096
+COARSE_STRIDE = 8
+COARSE_TOLERANCE = 0.05
 # Rounds without progress, by this share of the objective, after which an iteration has stalled.
-PATIENCE = 5
-LITTLE = 1e-13
-DUST = 1e-13  # share of the box, and of the largest coefficient, that is rounding
-# Steps for each variable, but not fewer than SHORTEST, after which pairs are too slow and all free
-# variables are moved at once; and steps after which a round looks again at all variables.
-BURST = 10
-SHORTEST = 1000
-PATIENT = 500
-DEAR = 9  # moving all free variables counts as so many times those steps
+MAX_STALLED_ROUNDS = 5
+MIN_PROGRESS = 1e-13
+# Steps of pairs for each variable, but not fewer than MIN_STEPS, after which pairs are too slow
+# and all free variables are moved at once, which counts as FREE_STEP_COST times those steps; and
+# steps for each variable after which a round looks again at all variables.
+STEPS_PER_VARIABLE = 10
+MIN_STEPS = 1000
+FREE_STEP_COST = 9
+MAX_STEPS_PER_VARIABLE = 500
 # A round of fewer steps than this may have had many copies of the same items in its set.
-TIRED = 64
-# Objectives of a hard margin beyond this multiple of 1/k(x, x) mean that there is none.
-UNSEPARATED = 1e15
+FEW_STEPS = 64
+MAX_HARD_OBJECTIVE = 1e15  # in units of 1/k(x, x); beyond it there is no hard margin
 
 
 @dataclass(frozen=True)
@@ -95,9 +92,9 @@ class Slopes:
         self.problem = problem
         self.items = np.arange(len(problem.target)) % operator.order
         self.beta = problem.start.astype(np.float64)
-        self.F = self.afresh()
+        self.F = self.recomputed()
 
-    def afresh(self) -> np.ndarray:
+    def recomputed(self) -> np.ndarray:
         """Return the slopes, computed from β alone."""
         total = self._per_item(np.arange(len(self.beta)), self.beta)
         used = np.flatnonzero(total)
@@ -137,46 +134,45 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
     >>> maximize(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), problem, Effort()).coefficients
     array([ 0.5, -0.5])
     """
-    many = not isinstance(operator, Stored) and operator.order >= COARSE
+    many = not isinstance(operator, Stored) and operator.order >= MIN_ITEMS_FOR_COARSE_START
     if many and not problem.start.any() and np.isfinite(problem.upper - problem.lower).all():
-        problem = replace(problem, start=_from_coarse(operator, problem, effort))
+        problem = replace(problem, start=_coarse_start(operator, problem, effort))
     state = Slopes(operator, problem, effort)
     diagonal = operator.diagonal()[state.items]
     history: list[float] = []
     steps, exact, distinct = 0, True, False
-    best, idle = -np.inf, 0
+    best, idle, trouble, culprits = -np.inf, 0, DONE, (0, 0)
     while True:
         violation = violation_of(problem, state.beta, state.F)
         history.append(violation)
         if violation <= effort.tol:
             if exact or effort.rough:
-                return concluded(problem, state, steps, history, effort)
-            state.F, exact = state.afresh(), True
+                break
+            state.F, exact = state.recomputed(), True
             continue
         objective = state.objective
-        idle = 0 if objective > best + LITTLE * abs(best) else idle + 1
+        idle = 0 if objective > best + MIN_PROGRESS * abs(best) else idle + 1
         best = max(best, objective)
-        if steps >= effort.steps or idle > PATIENCE or stopping():
+        if steps >= effort.steps or idle > MAX_STALLED_ROUNDS or stopping():
             if exact:
-                return concluded(problem, state, steps, history, effort)
-            state.F, exact = state.afresh(), True
+                break
+            state.F, exact = state.recomputed(), True
             continue
-        stored = isinstance(operator, Stored)  # there is nothing to gain from leaving some out
-        count = (
-            len(state.beta)
-            if stored
-            else enough(problem, state.beta, effort.working, effort.largest)
-        )
-        chosen = choose(problem, state.beta, state.F, count, distinct)
-        limit = min(effort.steps - steps, PATIENT * max(len(chosen), SHORTEST))
+        chosen = select(problem, state, _set_size(problem, state, effort), distinct)
+        limit = min(effort.steps - steps, MAX_STEPS_PER_VARIABLE * max(len(chosen), MIN_STEPS))
         done = _round(operator, problem, state, chosen, diagonal, violation, limit, effort)
         steps, exact = steps + done.steps, False
-        distinct = done.steps < TIRED and len(chosen) < len(state.beta)
-        if done.trouble or _unseparated(problem, state, diagonal):
-            return concluded(problem, state, steps, history, effort, done)
+        distinct = done.steps < FEW_STEPS and len(chosen) < len(state.beta)
+        trouble = done.trouble
+        if trouble == DONE and _unbounded(problem, state, diagonal):
+            trouble = UNBOUNDED
+        if trouble != DONE:
+            culprits = done.items
+            break
+    return conclude(problem, state.beta, state.F, steps, history, effort.tol, trouble, culprits)
 
 
-def _from_coarse(operator: Any, problem: Quadratic, effort: Effort) -> np.ndarray:
+def _coarse_start(operator: Any, problem: Quadratic, effort: Effort) -> np.ndarray:
     """Return a β to begin with: what a solution for one item in eight says about all.
 
     The few items get bounds that are eight times as wide, so that their function is about that of
@@ -184,7 +180,7 @@ def _from_coarse(operator: Any, problem: Quadratic, effort: Effort) -> np.ndarra
     to its lower one, and in a narrow band between; the level is set so that the sums are kept.
     """
     n = operator.order
-    some = np.arange(n % THINNING // 2, n, THINNING)
+    some = np.arange(n % COARSE_STRIDE // 2, n, COARSE_STRIDE)
     copies = len(problem.target) // n
     chosen = np.concatenate([some + c * n for c in range(copies)])
     share = len(chosen) / len(problem.target)
@@ -192,7 +188,7 @@ def _from_coarse(operator: Any, problem: Quadratic, effort: Effort) -> np.ndarra
         problem.target[chosen], problem.lower[chosen] / share, problem.upper[chosen] / share,
         np.zeros(len(chosen)),
     )  # fmt: skip
-    rough = replace(effort, tol=max(effort.tol, COARSE_TOL), kept=0, rough=True)
+    rough = replace(effort, tol=max(effort.tol, COARSE_TOLERANCE), kept=0, rough=True)
     found = maximize(operator.part(some), few, rough)
     per_item = found.coefficients.reshape(copies, -1).sum(axis=0)
     used = np.flatnonzero(per_item)
@@ -201,11 +197,11 @@ def _from_coarse(operator: Any, problem: Quadratic, effort: Effort) -> np.ndarra
     return _level(problem, slopes)
 
 
-def _level(problem: Quadratic, slopes: np.ndarray) -> np.ndarray:
+def _level(problem: Quadratic, slopes: np.ndarray, band: float = 0.1) -> np.ndarray:
     """Return β between its bounds by the sign of slope − b, with the b that makes their sum 0."""
 
     def at(b: float) -> np.ndarray:
-        s = np.clip((slopes - b) / BAND, -1.0, 1.0)
+        s = np.clip((slopes - b) / band, -1.0, 1.0)
         return np.where(s > 0, problem.upper * s, -problem.lower * s)
 
     low, high = float(slopes.min()) - 1.0, float(slopes.max()) + 1.0
@@ -222,8 +218,64 @@ def _level(problem: Quadratic, slopes: np.ndarray) -> np.ndarray:
     return beta
 
 
+def _set_size(problem: Quadratic, state: Slopes, effort: Effort) -> int:
+    """Return the size of the next working set: room for all free variables and as many others."""
+    if isinstance(state.operator, Stored):  # there is nothing to gain from leaving some out
+        return len(state.beta)
+    free = int(np.count_nonzero((state.beta > problem.lower) & (state.beta < problem.upper)))
+    return max(effort.working, min(2 * free, effort.largest))
+
+
+def select(problem: Quadratic, state: Slopes, count: int, distinct: bool = False) -> np.ndarray:
+    """Return the variables of the next round, in ascending order.
+
+    Half of the places go to those that would grow most, half to those that would shrink most, and
+    what is left to free ones. If they are to be `distinct`, of equal slopes one is taken.
+    """
+    beta, F = state.beta, state.F
+    if len(beta) <= count:
+        return np.arange(len(beta))
+    places = count // (2 * len(problem.groups))
+    chosen = np.zeros(len(beta), dtype=bool)
+    for group in problem.groups:
+        f, b = F[group], beta[group]
+        grow = np.where(b < problem.upper[group], f, -np.inf)
+        shrink = np.where(b > problem.lower[group], -f, -np.inf)
+        for gain, other in ((grow, -shrink.max()), (shrink, -grow.max())):
+            some = largest(first_of_equals(gain) if distinct else gain, places)
+            chosen[group.start + some[gain[some] > other]] = True
+    left = count - int(chosen.sum())
+    if left > 0:
+        free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper) & ~chosen)
+        chosen[free[:left]] = True
+    return np.flatnonzero(chosen)
+
+
+def first_of_equals(values: np.ndarray) -> np.ndarray:
+    """Return values of which all but the first of equal ones are minus infinity.
+
+    Examples
+    --------
+    >>> first_of_equals(np.array([2.0, 1.0, 2.0]))
+    array([  2.,   1., -inf])
+    """
+    _, first = np.unique(values, return_index=True)
+    found = np.full(len(values), -np.inf)
+    found[first] = values[first]
+    return found
+
+
+def largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return where the `count` largest values are, the first of equal ones."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    bar = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > bar)
+    return np.concatenate([above, np.flatnonzero(values == bar)[: count - len(above)]])
+
+
 @dataclass(frozen=True)
-class Done:
+class Round:
     """How a round went: its steps, and the items of a pair with which something is wrong."""
 
     steps: int
@@ -240,12 +292,12 @@ def _round(
     violation: float,
     limit: int,
     effort: Effort,
-) -> Done:
+) -> Round:
     """Descend on the variables of one round, and let the others follow."""
-    from mercer.solvers.smo import descend
+    from mercer.solvers.smo import optimize_pairs
 
     everything = len(chosen) == len(state.beta)
-    goal = 0.9 * effort.tol if everything else max(0.5 * effort.tol, SHARE * violation)
+    goal = 0.9 * effort.tol if everything else max(0.5 * effort.tol, ROUND_SHARE * violation)
     if everything and isinstance(operator, Stored):
         K, layout = operator.array, _in_place(operator, problem)
     else:
@@ -255,10 +307,10 @@ def _round(
     beta, F = state.beta[chosen], state.F[chosen]
     columns, bounds, group = layout
     lower, upper, heights = problem.lower[chosen], problem.upper[chosen], diagonal[chosen]
-    plane, total = _plane(K, layout), 0
+    rows, total = _gram_rows(K, layout), 0
     while True:
-        burst = min(limit - total, max(BURST * len(chosen), SHORTEST))
-        steps, left, trouble, i, j = descend(
+        burst = min(limit - total, max(STEPS_PER_VARIABLE * len(chosen), MIN_STEPS))
+        steps, left, trouble, i, j = optimize_pairs(
             K, columns, bounds, group, heights, F, beta, lower, upper, goal, burst
         )
         total += int(steps)
@@ -266,10 +318,10 @@ def _round(
             break
         if stopping():
             break
-        if not settle_free(plane, F, beta, lower, upper):
-            trouble = 2
+        if not optimize_free(rows, F, beta, lower, upper):
+            trouble = UNBOUNDED
             break
-        total += DEAR * burst
+        total += FREE_STEP_COST * burst
     if K is not getattr(operator, "array", None):
         ROOM.give(K)
     moved = np.flatnonzero(beta != state.beta[chosen])
@@ -278,15 +330,15 @@ def _round(
     else:
         state.move(chosen[moved], beta[moved])
     items = state.items[chosen]
-    return Done(total, int(trouble), (int(items[i]), int(items[j])))
+    return Round(total, int(trouble), (int(items[i]), int(items[j])))
 
 
-def _plane(K: np.ndarray, layout: tuple[np.ndarray, ...]) -> Plane:
+def _gram_rows(K: np.ndarray, layout: tuple[np.ndarray, ...]) -> GramRows:
     """Return which row of K each variable has, and its group."""
     columns, bounds, group = layout
     lengths = np.diff(bounds)
     places = np.concatenate([np.arange(c, c + m) for c, m in zip(columns, lengths, strict=True)])
-    return Plane(K, places, np.repeat(group, lengths))
+    return GramRows(K, places, np.repeat(group, lengths))
 
 
 def _compact(problem: Quadratic, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -306,67 +358,8 @@ def _in_place(operator: Stored, problem: Quadratic) -> tuple[np.ndarray, ...]:
     return columns, bounds, np.searchsorted(stops, bounds[:-1], side="right").astype(np.int64)
 
 
-def _unseparated(problem: Quadratic, state: Slopes, diagonal: np.ndarray) -> bool:
+def _unbounded(problem: Quadratic, state: Slopes, diagonal: np.ndarray) -> bool:
     """Tell whether a hard margin's objective grows beyond all bounds."""
     if np.isfinite(problem.upper).all() and np.isfinite(problem.lower).all():
         return False
-    return state.objective * float(diagonal.max(initial=0.0)) > UNSEPARATED
-
-
-def snapped(problem: Quadratic, beta: np.ndarray) -> np.ndarray:
-    """Return β with what is within rounding of a bound at the bound, where it is not free.
-
-    Examples
-    --------
-    >>> problem = Quadratic(np.zeros(2), np.zeros(2), np.ones(2), np.zeros(2))
-    >>> snapped(problem, np.array([1e-17, 1 - 1e-16]))
-    array([0., 1.])
-    """
-    width = problem.upper - problem.lower
-    dust = DUST * np.minimum(width, np.abs(beta).max(initial=0.0))
-    beta = np.where(beta - problem.lower <= dust, problem.lower, beta)
-    return np.where(problem.upper - beta <= dust, problem.upper, beta)
-
-
-def concluded(
-    problem: Quadratic,
-    state: Slopes,
-    steps: int,
-    history: list[float],
-    effort: Effort,
-    done: Done | None = None,
-) -> Optimum:
-    """Return the answer with its certificate, or with what is wrong and what to do."""
-    state.beta = snapped(problem, state.beta)
-    offsets, gap, violation = certify(problem, state.beta, state.F)
-    square = float(state.beta @ (problem.target - state.F))
-    if np.isinf(gap):
-        gap = hard_gap(problem, state.beta, state.F, float(offsets[0]))
-    status: Status = "solved" if violation <= effort.tol else "stalled"
-    found = Optimum(
-        state.beta, offsets, status, state.objective, gap, violation, square, steps,
-        tuple(history), slopes=state.F,
-    )  # fmt: skip
-    trouble = 0 if done is None else done.trouble or 2
-    culprits = (0, 0) if done is None else done.items
-    if trouble == 1:
-        message = (
-            f"the kernel is not positive semi-definite on these items: the squared distance of "
-            f"items {culprits[0]} and {culprits[1]} in its space is negative; use a valid kernel, "
-            'or indefinite="clip", "flip" or "shift"'
-        )
-        return replace(found, status="invalid", message=message, culprits=culprits)
-    if trouble == 2:
-        message = (
-            "the classes are not separable in the kernel's space, so there is no hard margin; use "
-            "a finite C, or a richer kernel such as a Gaussian of smaller bandwidth"
-        )
-        return replace(found, status="unbounded", message=message)
-    if status == "stalled":
-        message = (
-            f"stopped after {steps} steps with a violation of {violation:.2g} (tol is "
-            f"{effort.tol:.2g}) and a duality gap of {gap:.3g}, {found.relative_gap:.1%} of the "
-            "objective: use a smaller C, scaled features, a larger max_iter, or a larger tol"
-        )
-        return replace(found, message=message)
-    return found
+    return state.objective * float(diagonal.max(initial=0.0)) > MAX_HARD_OBJECTIVE

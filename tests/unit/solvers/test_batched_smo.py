@@ -10,7 +10,7 @@ from mercer.gram import Stored
 from mercer.gram.submatrix import cut
 from mercer.kernels import Gaussian
 from mercer.machines import margin
-from mercer.solvers.batched_smo import solve_together
+from mercer.solvers.batched_smo import solve_batch
 from mercer.solvers.quadratic import Quadratic, certify
 from mercer.solvers.working_set import Effort, maximize
 
@@ -45,7 +45,7 @@ def test_the_same_answers_as_alone(C, warm, tol, dtype):
     K, ranges, problems = duels(np.random.default_rng(5), C, warm)
     K = K.astype(dtype)
     effort = Effort(tol, dtype=dtype)
-    found = solve_together(Stored(K), ranges, problems, effort)
+    found = solve_batch(Stored(K), ranges, problems, effort)
     assert any(one is not None for one in found)
     for spans, problem, one in zip(ranges, problems, found, strict=True):
         if one is None:
@@ -72,19 +72,19 @@ def test_the_same_answers_as_alone(C, warm, tol, dtype):
 
 def test_a_start_that_is_the_answer_takes_no_steps():
     K, ranges, problems = duels(np.random.default_rng(0), 1.0, False)
-    first = solve_together(Stored(K), ranges, problems, Effort(1e-6))
+    first = solve_batch(Stored(K), ranges, problems, Effort(1e-6))
     again = [
         Quadratic(p.target, p.lower, p.upper, f.coefficients)
         for p, f in zip(problems, first, strict=True)
     ]
-    for found in solve_together(Stored(K), ranges, again, Effort(1e-6)):
+    for found in solve_batch(Stored(K), ranges, again, Effort(1e-6)):
         assert found.steps == 0 and len(found.history) == 1
 
 
 def test_what_takes_longer_is_left_to_others(monkeypatch):
     rng = np.random.default_rng(1)
     K, ranges, problems = duels(rng, 1e6, False)
-    found = solve_together(Stored(K), ranges, problems, Effort(1e-12))
+    found = solve_batch(Stored(K), ranges, problems, Effort(1e-12))
     assert None in found
     X, y = rng.normal(size=(95, 4)), rng.integers(0, 3, 95)
     together = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
@@ -97,7 +97,7 @@ def test_invalid_kernels_are_still_refused():
     K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     z = np.array([1.0, -1.0])
     problem = Quadratic(z, np.minimum(z, 0.0), np.maximum(z, 0.0), np.zeros(2))
-    assert solve_together(Stored(K), [[(0, 2)]], [problem], Effort()) == [None]
+    assert solve_batch(Stored(K), [[(0, 2)]], [problem], Effort()) == [None]
 
 
 def test_cut_is_numpys_indexing():

@@ -8,9 +8,15 @@ import pytest
 from mercer.gram import Blocked, Dense, LowRank, Stored
 from mercer.kernels import Gaussian, Linear
 from mercer.solvers import working_set
-from mercer.solvers.choice import choose, largest
 from mercer.solvers.quadratic import Quadratic, certify, violation_of
-from mercer.solvers.working_set import COARSE, Effort, _from_coarse, maximize
+from mercer.solvers.working_set import (
+    MIN_ITEMS_FOR_COARSE_START,
+    Effort,
+    _coarse_start,
+    largest,
+    maximize,
+    select,
+)
 
 KERNEL = Gaussian(1.0)
 TIGHT = Effort(tol=1e-8)
@@ -209,7 +215,7 @@ def test_the_largest_are_found_and_of_equal_ones_the_first():
 def test_a_set_holds_the_worst_pair_and_no_more_than_its_size(name):
     X, problem = items()[0], problems()[name]
     state = working_set.Slopes(blocked(X), problem, Effort())
-    chosen = choose(problem, state.beta, state.F, 20)
+    chosen = select(problem, state, 20)
     assert len(chosen) <= 20
     assert (np.diff(chosen) > 0).all()
     worst = []
@@ -247,7 +253,7 @@ LARGE = ["classification", "lopsided", "weighted", "expensive", "regression"]
 @pytest.mark.parametrize("name", LARGE)
 def test_a_coarse_start_is_feasible(name):
     X, problem = large(name)
-    beta = _from_coarse(blocked(X), problem, Effort(steps=100_000))
+    beta = _coarse_start(blocked(X), problem, Effort(steps=100_000))
     assert (beta >= problem.lower).all() and (beta <= problem.upper).all()
     assert abs(beta.sum()) <= 1e-12 * np.abs(beta).sum()
     assert beta.any()
@@ -261,11 +267,11 @@ def test_a_coarse_start_does_not_change_the_answer(name, monkeypatch):
     started = []
 
     def spy(*arguments):
-        started.append(_from_coarse(*arguments))
+        started.append(_coarse_start(*arguments))
         return started[-1]
 
-    monkeypatch.setattr(working_set, "_from_coarse", spy)
-    monkeypatch.setattr(working_set, "COARSE", 500)
+    monkeypatch.setattr(working_set, "_coarse_start", spy)
+    monkeypatch.setattr(working_set, "MIN_ITEMS_FOR_COARSE_START", 500)
     found = maximize(blocked(X), problem, effort)
     assert len(started) == 1
     assert found.history[0] != plain.history[0]
@@ -276,8 +282,8 @@ def test_a_coarse_start_does_not_change_the_answer(name, monkeypatch):
 
 def test_a_given_start_is_not_replaced_by_a_coarse_one(monkeypatch):
     X, problem = large("classification")
-    monkeypatch.setattr(working_set, "COARSE", 500)
-    monkeypatch.delattr(working_set, "_from_coarse")
+    monkeypatch.setattr(working_set, "MIN_ITEMS_FOR_COARSE_START", 500)
+    monkeypatch.delattr(working_set, "_coarse_start")
     near = maximize(Stored(KERNEL(X)), problem, Effort(tol=1e-4))
     again = maximize(blocked(X), replace(problem, start=near.coefficients), Effort(tol=1e-3))
     assert again.steps == 0 and again.status == "solved"
@@ -285,8 +291,8 @@ def test_a_given_start_is_not_replaced_by_a_coarse_one(monkeypatch):
 
 def test_a_hard_margin_has_no_coarse_start():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(COARSE + 500, 2))
-    X = X[np.abs(X[:, 0]) > 0.1][:COARSE]
+    X = rng.normal(size=(MIN_ITEMS_FOR_COARSE_START + 500, 2))
+    X = X[np.abs(X[:, 0]) > 0.1][:MIN_ITEMS_FOR_COARSE_START]
     z = np.sign(X[:, 0])
     found = maximize(blocked(X, Linear()), classification(z, np.inf), Effort(tol=1e-6))
     assert found.status == "solved" and np.isfinite(found.gap)
