@@ -1,20 +1,24 @@
 """Plots of your own data and machines; each function takes and returns matplotlib axes."""
 
-from mercer.plots.agreement import plot_agreement
-from mercer.plots.calibration import plot_calibration, reliability
 from mercer.plots.cognition import plot_gradient, plot_learning, plot_map, plot_observed
-from mercer.plots.confusion import plot_confusion
-from mercer.plots.curve import plot_curve
-from mercer.plots.decision import plot_decision, plot_points
+from mercer.plots.decision import (
+    decision_gradient,
+    plot_decision,
+    plot_decision_image,
+    plot_points,
+)
 from mercer.plots.explanation import plot_atoms, plot_letters, plot_nodes
-from mercer.plots.function import plot_function
-from mercer.plots.gram import plot_gram
-from mercer.plots.image import decision_gradient, plot_decision_image
+from mercer.plots.function import plot_function, plot_weights
+from mercer.plots.gram import effective_rank, plot_gram, plot_spectrum
 from mercer.plots.palette import style
-from mercer.plots.path import plot_path
-from mercer.plots.spectrum import effective_rank, plot_spectrum
-from mercer.plots.surface import plot_surface
-from mercer.plots.weights import plot_weights
+from mercer.plots.performance import (
+    plot_agreement,
+    plot_calibration,
+    plot_confusion,
+    plot_curve,
+    reliability,
+)
+from mercer.plots.selection import plot_path, plot_surface
 
 __all__ = [
     "decision_gradient",

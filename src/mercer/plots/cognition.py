@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.plots.canvas import axes_for
-from mercer.plots.labels import label_points
+from mercer.plots.axes import axes_for, label_points
 from mercer.plots.palette import INK, PALE, color, marker
 
 if TYPE_CHECKING:

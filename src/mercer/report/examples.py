@@ -262,7 +262,7 @@ def _sparse_cell(row: Any, first: int) -> Cell:
 def _drawing(thing: Any) -> str:
     """Return a graph or a molecule as a small drawing, or nothing if it cannot be drawn."""
     from mercer.errors import DomainError
-    from mercer.plots.layout import layout, skeleton
+    from mercer.plots.explanation import layout, skeleton
 
     if isinstance(thing, Graph):
         if not 0 < thing.nodes <= MAX_NODES:

@@ -15,7 +15,7 @@ from mercer.cognition.gradients import fit_gradient
 from mercer.cognition.prototype import PrototypeModel
 from mercer.cognition.scaling import stimulus_map
 from mercer.errors import DomainError
-from mercer.plots.labels import label_points
+from mercer.plots.axes import label_points
 
 SEEN = medin_schaffer(counts=True)
 TOWNS = [[0, 3, 4, 5], [3, 0, 5, 4], [4, 5, 0, 3], [5, 4, 3, 0]]

@@ -12,7 +12,7 @@ from mercer.domains import Graph
 from mercer.errors import DomainError
 from mercer.kernels import Gaussian, Molecule, Spectrum, WeisfeilerLehman
 from mercer.plots import plot_atoms, plot_letters, plot_nodes
-from mercer.plots.layout import layout
+from mercer.plots.explanation import layout
 from mercer.plots.palette import shades
 
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from mercer.datasets import sinc
 from mercer.kernels import Gaussian, Linear, Shepard
-from mercer.plots.canvas import grid
+from mercer.plots.axes import grid
 from mercer.plots.figures.registry import PAGE, picture
 from mercer.plots.function import plot_function
 from mercer.plots.palette import CLASSES, INK, MUTED, PALE
-from mercer.plots.path import plot_path
+from mercer.plots.selection import plot_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

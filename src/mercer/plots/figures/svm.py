@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.datasets import two_gaussians
 from mercer.kernels import Gaussian, Linear, Polynomial
-from mercer.plots.canvas import grid, limits_of
+from mercer.plots.axes import grid, limits_of
 from mercer.plots.decision import draw_class, plot_decision, plot_points
 from mercer.plots.figures.registry import COLUMN, PAGE, picture
 from mercer.plots.palette import CLASSES, INK, MUTED, ORANGE, PALE

@@ -9,13 +9,18 @@ import numpy as np
 
 from mercer.datasets import circle, correlated_classes, two_gaussians
 from mercer.kernels import Gaussian, Polynomial
-from mercer.plots.canvas import grid, limits_of
-from mercer.plots.decision import draw_class, plot_decision, plot_points
+from mercer.plots.axes import grid, limits_of
+from mercer.plots.decision import (
+    decision_gradient,
+    draw_class,
+    plot_decision,
+    plot_decision_image,
+    plot_points,
+)
 from mercer.plots.figures.registry import COLUMN, PAGE, picture
 from mercer.plots.function import plot_function
-from mercer.plots.image import decision_gradient, plot_decision_image
 from mercer.plots.palette import CLASSES, INK, MUTED
-from mercer.plots.path import plot_path
+from mercer.plots.selection import plot_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

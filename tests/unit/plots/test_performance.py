@@ -13,7 +13,7 @@ from sklearn.metrics import confusion_matrix
 
 from mercer import plots
 from mercer.errors import DomainError
-from mercer.plots.lettering import plain
+from mercer.plots.axes import plain
 from mercer.plots.palette import BLUE
 
 RNG = np.random.default_rng(0)
