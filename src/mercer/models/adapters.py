@@ -11,8 +11,8 @@ from mercer.errors import ValidityError
 from mercer.models.base import Model
 from mercer.models.distributions import FromSciPy
 from mercer.models.gaussian import GaussianDensity
+from mercer.models.gaussian_mixture import GaussianMixtureModel
 from mercer.models.hmm import HiddenMarkovModel
-from mercer.models.mixture import GaussianMixtureModel
 
 __all__ = ["as_model"]
 

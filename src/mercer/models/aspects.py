@@ -9,26 +9,30 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Domain, Vectors
-from mercer.errors import DomainError, ValidityError
+from mercer.errors import ValidityError
 from mercer.memory import afford
-from mercer.models import simplex
-from mercer.models.arrays import probabilities
 from mercer.models.base import model
-from mercer.models.counts import COUNTS, bonus, clustered, coefficients, counted, normalized
-from mercer.models.em import Hidden
+from mercer.models.em import LatentVariableModel
+from mercer.models.multinomial import COUNTS, clustered, coefficients, counted
+from mercer.models.parameter_arrays import (
+    free_outcomes,
+    log_prior,
+    probabilities,
+    probability_names,
+    probability_scores,
+    smoothed_frequencies,
+)
 from mercer.models.sequences import lengths_of
 from mercer.threads import in_threads
 from mercer.values import positive, whole
 
 __all__ = ["AspectModel"]
 
-PRECISE, LONG = 1e-10, 10_000  # of folding in
-ROUGH = 3  # rounds of folding in between two steps of learning
-ROWS = 256
+DOCUMENTS_PER_JOB = 256
 
 
 @model
-class AspectModel(Hidden):
+class AspectModel(LatentVariableModel):
     """The aspect model of documents, also known as probabilistic latent semantic analysis.
 
     A document has a mixture π of topics, and each of its words is drawn from one of them, so that
@@ -120,7 +124,7 @@ class AspectModel(Hidden):
         return self._folded(X)[1] + coefficients(X) + self._dirichlet()
 
     def scores(self, points: Vectors) -> np.ndarray:
-        from mercer.models.aspect_loops import spread
+        from mercer.models.mixture_loops import spread
 
         X = self._counts(points)
         topics, logs = self._folded(X)
@@ -129,12 +133,15 @@ class AspectModel(Hidden):
         parts = []
 
         def work(first: int) -> None:
-            rows, pi = X[first : first + ROWS], topics[first : first + ROWS]
+            rows, pi = (
+                X[first : first + DOCUMENTS_PER_JOB],
+                topics[first : first + DOCUMENTS_PER_JOB],
+            )
             counts = np.zeros((len(pi), *self.words.shape))
             spread(_arrays(rows), self._turned, pi, counts)
-            parts.append((first, simplex.surplus(counts, self.words)))
+            parts.append((first, probability_scores(counts, self.words)))
 
-        in_threads(work, range(0, len(logs), ROWS))
+        in_threads(work, range(0, len(logs), DOCUMENTS_PER_JOB))
         words = np.concatenate([part for _, part in sorted(parts, key=lambda part: part[0])])
         words[logs == -np.inf] = np.nan
         return np.hstack([self._proportion_scores(topics), words]) if self.strength else words
@@ -145,7 +152,7 @@ class AspectModel(Hidden):
 
         s, q = self.strength, self._prior
         slopes = s * (np.log(topics) - digamma(1 + s * q))
-        return (q * (slopes - (slopes @ q)[:, None]))[:, simplex.free(q)]
+        return (q * (slopes - (slopes @ q)[:, None]))[:, free_outcomes(q)]
 
     def _dirichlet(self) -> float:
         """Return the constant of ln Dir(π|1 + s·q)."""
@@ -158,8 +165,8 @@ class AspectModel(Hidden):
     def parameter_names(self) -> list[str]:
         self.require_fitted()
         topics, words = (range(length) for length in self.words.shape)
-        proportions = simplex.names("proportion", self._prior, topics)
-        return (proportions if self.strength else []) + simplex.names(
+        proportions = probability_names("proportion", self._prior, topics)
+        return (proportions if self.strength else []) + probability_names(
             "word", self.words, topics, words
         )
 
@@ -169,21 +176,21 @@ class AspectModel(Hidden):
         return counted(points, self.words.shape[1], self)
 
     def _folded(
-        self, X: sparse.csr_array, start: np.ndarray | None = None, rounds: int = LONG
+        self, X: sparse.csr_array, start: np.ndarray | None = None, rounds: int = 10_000
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the mixture of each document and its value, without constants."""
-        from mercer.models.aspect_loops import fold_in
+        from mercer.models.mixture_loops import fold_in
 
         n = X.shape[0]
         topics = np.tile(self._prior, (n, 1)) if start is None else start.copy()
         values, prior = np.empty(n), self.strength * self._prior
 
         def work(first: int) -> None:
-            part = slice(first, min(first + ROWS, n))
+            part = slice(first, min(first + DOCUMENTS_PER_JOB, n))
             documents = _arrays(X[part])
-            fold_in(documents, self._turned, prior, PRECISE, rounds, topics[part], values[part])
+            fold_in(documents, self._turned, prior, 1e-10, rounds, topics[part], values[part])
 
-        in_threads(work, range(0, n, ROWS))
+        in_threads(work, range(0, n, DOCUMENTS_PER_JOB))
         return topics, values
 
     # ---- learning and drawing ---------------------------------------------------------------
@@ -191,27 +198,25 @@ class AspectModel(Hidden):
     def begin(self, points: Vectors, weights: np.ndarray, rng: np.random.Generator) -> Self:
         X = counted(points, None, self)
         R = clustered(X, weights, self, self.topics, rng) * weights[:, None]
-        return self.set_params(words=normalized((X.T @ R).T, self.smoothing))
+        return self.set_params(words=smoothed_frequencies((X.T @ R).T, self.smoothing))
 
     def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
-        from mercer.models.aspect_loops import add_up
+        from mercer.models.mixture_loops import add_up
 
         X, some = self._counts(points), weights > 0
         # Mixtures go on from where the last step left them, so that a few rounds are enough and
         # the value still never decreases.
         known = self.__dict__.get("_known")
         start = known[1] if known is not None and known[0] is points else None
-        topics, values = self._folded(X, start, ROUGH)
-        if (values[some] == -np.inf).any():
-            item = int(np.flatnonzero(some & (values == -np.inf))[0])
-            raise DomainError(f"item {item} of X is impossible under AspectModel")
+        topics, values = self._folded(X, start, rounds=3)
+        self._refuse_impossible(values, weights)
         total, used = np.zeros(self.words.shape[::-1]), X[np.flatnonzero(some)]
         add_up(_arrays(used), self._turned, topics[some], weights[some], total)
-        better = self.set_params(words=normalized(total.T, self.smoothing))
+        better = self.set_params(words=smoothed_frequencies(total.T, self.smoothing))
         better.__dict__["_known"] = points, topics
         constants = coefficients(X)[some] + self._dirichlet()
         value = float(weights[some] @ (values[some] + constants))
-        return better, value + bonus(self.words, self.smoothing)
+        return better, value + log_prior(self.words, self.smoothing)
 
     def sample(self, count: int, seed: int = 0, length: Any = 100) -> np.ndarray:
         """Draw the counts of `count` documents of a length, or of one length for each."""

@@ -10,17 +10,25 @@ import numpy as np
 from mercer.domains import Domain
 from mercer.errors import DomainError, ValidityError
 from mercer.memory import afford
-from mercer.models import simplex
-from mercer.models.arrays import probabilities
 from mercer.models.base import Model, model
-from mercer.models.emissions import spelled, symbols
-from mercer.models.letters import choose
-from mercer.models.sequences import SymbolDomain, Symbols, lengths_of, places
+from mercer.models.parameter_arrays import (
+    draw_outcomes,
+    probabilities,
+    probability_names,
+    probability_scores,
+    smoothed_frequencies,
+)
+from mercer.models.sequences import (
+    SymbolDomain,
+    Symbols,
+    admit_alphabet,
+    alphabet_codes,
+    decoded,
+    lengths_of,
+)
 from mercer.values import positive, whole
 
 __all__ = ["MarkovChain"]
-
-LONGEST = 50  # symbols that are remembered
 
 
 @model
@@ -64,14 +72,14 @@ class MarkovChain(Model):
 
     def __post_init__(self) -> None:
         self._normalize("order", whole(self, "order", self.order, least=0))
-        if self.order > LONGEST:
+        if self.order > 50:
             raise ValidityError(
-                f"order of MarkovChain must be at most {LONGEST}, found {self.order}: no memory "
+                f"order of MarkovChain must be at most 50, found {self.order}: no memory "
                 "holds so many contexts"
             )
         self._normalize("smoothing", positive(self, "smoothing", self.smoothing, zero=True))
         if self.alphabet is not None:
-            self._normalize("alphabet", symbols(self, self.alphabet))
+            self._normalize("alphabet", admit_alphabet(self, self.alphabet))
         if self.probabilities is None:
             return
         table = probabilities(self, "probabilities", self.probabilities, (None, None))
@@ -96,7 +104,7 @@ class MarkovChain(Model):
 
     def _cells(self, points: Symbols, alphabet: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Return the item and the cell of the table that each symbol of each item belongs to."""
-        size, codes = len(alphabet), places(points, alphabet, self)[points.codes]
+        size, codes = len(alphabet), alphabet_codes(points, alphabet, self)[points.codes]
         item = np.repeat(np.arange(len(points)), points.lengths)
         before = np.arange(len(codes)) - points.starts[item]
         context = np.zeros(len(codes), dtype=np.int64)
@@ -118,7 +126,7 @@ class MarkovChain(Model):
         n, table = len(points), self.probabilities
         afford(16 * n * table.size, f"the counts of {n} items", "use a lower order or fewer items")
         counts = np.bincount(item * table.size + cell, minlength=n * table.size)
-        found = simplex.surplus(counts.reshape(n, *table.shape).astype(np.float64), table)
+        found = probability_scores(counts.reshape(n, *table.shape).astype(np.float64), table)
         impossible = np.bincount(item, table.ravel()[cell] == 0, n) > 0
         found[impossible] = np.nan
         return found
@@ -128,11 +136,11 @@ class MarkovChain(Model):
         self.require_fitted()
         size = range(len(self.alphabet))
         contexts = [
-            spelled(np.array(codes, dtype=int), self.alphabet)
+            decoded(np.array(codes, dtype=int), self.alphabet)
             for length in range(self.order + 1)
             for codes in itertools.product(size, repeat=length)
         ]
-        return simplex.names("transition", self.probabilities, contexts, self.alphabet)
+        return probability_names("transition", self.probabilities, contexts, self.alphabet)
 
     def learn(self, points: Symbols, weights: np.ndarray | None, seed: int) -> Self:
         alphabet = points.alphabet if self.alphabet is None else self.alphabet
@@ -142,9 +150,8 @@ class MarkovChain(Model):
         shape = _contexts(size, self.order), size
         afford(24 * shape[0] * size, f"a chain of order {self.order}", "use a lower order")
         item, cell = self._cells(points, alphabet)
-        counts = np.bincount(cell, w[item], shape[0] * size).reshape(shape) + self.smoothing
-        counts[counts.sum(axis=1) == 0] = 1.0
-        table = counts / counts.sum(axis=1, keepdims=True)
+        counts = np.bincount(cell, w[item], shape[0] * size).reshape(shape)
+        table = smoothed_frequencies(counts, self.smoothing)
         return self.set_params(probabilities=table, alphabet=alphabet)
 
     def sample(self, count: int, seed: int = 0, length: Any = 100) -> list[Any]:
@@ -156,8 +163,8 @@ class MarkovChain(Model):
             known = min(t, self.order)
             context = codes[:, t - known : t] @ size ** np.arange(known)[::-1]
             row = _contexts(size, known - 1) + context
-            codes[:, t] = choose(self.probabilities[row], rng)
-        return [spelled(row[:end], self.alphabet) for row, end in zip(codes, lengths, strict=True)]
+            codes[:, t] = draw_outcomes(self.probabilities[row], rng)
+        return [decoded(row[:end], self.alphabet) for row, end in zip(codes, lengths, strict=True)]
 
 
 def _contexts(size: int, order: int) -> int:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import ValidityError
-from mercer.models.arrays import numbers
-from mercer.models.normal import (
+from mercer.models.gaussian import (
     LOG_TWO_PI,
     factor,
     factor_information,
@@ -23,13 +22,14 @@ from mercer.models.normal import (
     log_normal,
     raised,
 )
+from mercer.models.parameter_arrays import numbers
 
-__all__ = ["FORMS"]
+__all__ = ["COVARIANCES"]
 
-APART = 1e5  # squared distance of means, in deviations, beyond which digits would be lost
+FARTHEST_MEAN = 1e5  # squared, in deviations, from the middle; beyond it digits would be lost
 
 
-class Full:
+class FullCovariance:
     """A matrix for each component."""
 
     def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
@@ -100,7 +100,7 @@ class Full:
         return np.einsum("nij,nj->ni", roots[k], rng.standard_normal((len(k), roots.shape[-1])))
 
 
-class Tied(Full):
+class TiedCovariance(FullCovariance):
     """One matrix for all components."""
 
     def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
@@ -140,7 +140,7 @@ class Tied(Full):
         return raised(covariances[None], floors)[0]
 
 
-class Diagonal:
+class DiagonalCovariance:
     """Variances of independent columns for each component."""
 
     def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
@@ -155,7 +155,7 @@ class Diagonal:
         M, P = means - center, roots**-2.0
         squares = (M * M * P).sum(axis=1)
         constants = np.log(roots).sum(axis=1) + 0.5 * means.shape[1] * LOG_TWO_PI
-        if not squares.max() < APART:
+        if not squares.max() < FARTHEST_MEAN:
             parts = zip(means, P, strict=True)
             return np.column_stack([-0.5 * ((X - m) ** 2 @ p) for m, p in parts]) - constants
         D = X - center
@@ -191,7 +191,7 @@ class Diagonal:
         return roots[k] * rng.standard_normal((len(k), roots.shape[1]))
 
 
-class Spherical(Diagonal):
+class SphericalCovariance(DiagonalCovariance):
     """One variance of all columns for each component."""
 
     def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
@@ -226,11 +226,11 @@ class Spherical(Diagonal):
         return np.maximum(covariances, floors.mean())
 
 
-FORMS: dict[str, Any] = {
-    "full": Full(),
-    "tied": Tied(),
-    "diag": Diagonal(),
-    "spherical": Spherical(),
+COVARIANCES: dict[str, Any] = {
+    "full": FullCovariance(),
+    "tied": TiedCovariance(),
+    "diag": DiagonalCovariance(),
+    "spherical": SphericalCovariance(),
 }
 
 

@@ -11,14 +11,12 @@ import numpy as np
 
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.errors import DomainError, ValidityError, suggestion
-from mercer.models.arrays import rows
 from mercer.models.base import Model, model
-from mercer.models.own import STEP
+from mercer.models.log_density import STEP
+from mercer.models.parameter_arrays import rows
 from mercer.values import finite
 
 __all__ = ["FromSciPy"]
-
-SMALL = 1e-3  # shapes nearer to zero change as if they were so large
 
 
 @model
@@ -102,7 +100,7 @@ class FromSciPy(Model):
         return family(**whole)
 
     @cached_property
-    def _family(self) -> Family | None:
+    def _family(self) -> ExponentialFamily | None:
         """The formulas of an exponential family, if this is one in its usual form."""
         family = FAMILIES.get(self.distribution)
         if family is None or not set(self.free) <= set(family.known):
@@ -138,7 +136,7 @@ class FromSciPy(Model):
         """Return how large a change of a parameter is that makes a difference."""
         if key in ("loc", "scale") and hasattr(_family(self.distribution), "logpdf"):
             return self._values()["scale"]  # wherever it is, and in whatever units
-        return max(abs(self._values()[key]), SMALL)
+        return max(abs(self._values()[key]), 1e-3)  # of shapes near zero, as if they were larger
 
     def _log(self, x: np.ndarray, theta: dict[str, float]) -> np.ndarray:
         family = _family(self.distribution)
@@ -190,7 +188,7 @@ class FromSciPy(Model):
         return np.asarray(found, dtype=np.float64)[:, None]
 
 
-class Family(NamedTuple):
+class ExponentialFamily(NamedTuple):
     """The formulas of a family; x is seen from loc. `learn` gives the weighted maximum."""
 
     known: tuple[str, ...]
@@ -249,32 +247,32 @@ def _beta_information(t: dict[str, float]) -> Any:
 
 
 FAMILIES = {
-    "norm": Family(
+    "norm": ExponentialFamily(
         ("loc", "scale"),
         _normal_scores,
         lambda t: np.diag([1.0, 2.0]) / t["scale"] ** 2,
         _normal_learn,
     ),
-    "expon": Family(
+    "expon": ExponentialFamily(
         ("scale",),
         lambda x, t: {"scale": (x / t["scale"] - 1) / t["scale"]},
         lambda t: [[1 / t["scale"] ** 2]],
         lambda x, w, t, free: {"scale": w @ x},
     ),
-    "poisson": Family(
+    "poisson": ExponentialFamily(
         ("mu",),
         lambda x, t: {"mu": x / t["mu"] - 1},
         lambda t: [[1 / t["mu"]]],
         lambda x, w, t, free: {"mu": w @ x},
     ),
-    "binom": Family(
+    "binom": ExponentialFamily(
         ("p",),
         lambda x, t: {"p": x / t["p"] - (t["n"] - x) / (1 - t["p"])},
         lambda t: [[t["n"] / (t["p"] * (1 - t["p"]))]],
         lambda x, w, t, free: {"p": w @ x / t["n"]},
     ),
-    "gamma": Family(("a", "scale"), _gamma_scores, _gamma_information),
-    "beta": Family(("a", "b"), _beta_scores, _beta_information),
+    "gamma": ExponentialFamily(("a", "scale"), _gamma_scores, _gamma_information),
+    "beta": ExponentialFamily(("a", "b"), _beta_scores, _beta_information),
 }
 
 

@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.domains import admit_weights
-from mercer.errors import ConvergenceWarning
+from mercer.errors import ConvergenceWarning, DomainError
 from mercer.models.base import Model
 from mercer.values import positive, whole
 
-__all__ = ["Ascent", "Hidden"]
+__all__ = ["Ascent", "LatentVariableModel", "MixtureModel", "k_means", "responsibilities_of"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Ascent:
     converged: bool
 
 
-class Hidden(Model):
+class LatentVariableModel(Model):
     """A model with hidden causes.
 
     Besides `log_densities` and the like, its author gives `begin` and `improve`, and the fields
@@ -124,7 +124,57 @@ class Hidden(Model):
             stacklevel=4,
         )
 
+    def _refuse_impossible(self, logs: np.ndarray, weights: np.ndarray) -> None:
+        """Refuse an item of probability zero, unless it has no weight."""
+        bad = np.flatnonzero((weights > 0) & (logs == -np.inf))
+        if len(bad):
+            raise DomainError(f"item {bad[0]} of X is impossible under {type(self).__name__}")
+
     def _check_settings(self) -> None:
         self._normalize("iterations", whole(self, "iterations", self.iterations))
         self._normalize("tolerance", positive(self, "tolerance", self.tolerance, zero=True))
         self._normalize("starts", whole(self, "starts", self.starts))
+
+
+class MixtureModel(LatentVariableModel):
+    """A mixture p(x) = Σₖ πₖ p(x|k), whose hidden cause is the component."""
+
+    weights: Any
+
+    @property
+    def fitted(self) -> bool:
+        return self.weights is not None
+
+    def component_log_densities(self, points: Any) -> np.ndarray:
+        """Return ln p(x|k) of each point and component."""
+        raise NotImplementedError
+
+    def log_densities(self, points: Any) -> np.ndarray:
+        return responsibilities_of(self.component_log_densities(points), self.weights)[1]
+
+    def responsibilities(self, X: Any) -> np.ndarray:
+        """Return p(k|x) of each item and component."""
+        return responsibilities_of(self.component_log_densities(self._admit(X)), self.weights)[0]
+
+
+def responsibilities_of(logs: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of each component in Σₖ wₖ exp(lₖ), and the logarithm of the sum.
+
+    Where the sum is zero, shares are NaN.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        joint = logs + np.log(weights)
+        top = joint.max(axis=1)
+        joint -= np.where(top > -np.inf, top, 0.0)[:, None]
+        np.exp(joint, out=joint)
+        totals = joint.sum(axis=1)
+        joint /= totals[:, None]
+        return joint, top + np.log(totals)
+
+
+def k_means(X: Any, count: int, weights: np.ndarray, rng: np.random.Generator) -> Any:
+    """Return scikit-learn's clusters of rows, where fitting begins."""
+    from sklearn.cluster import KMeans
+
+    seed = int(rng.integers(2**31))
+    return KMeans(count, n_init=1, random_state=seed).fit(X, sample_weight=weights)

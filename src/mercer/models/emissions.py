@@ -1,20 +1,44 @@
-"""What the steps of a sequence say of hidden states, and what symbols look like to a user."""
+"""Emissions of hidden states: symbols, or normally distributed measurements.
+
+Parts of `HiddenMarkovModel`: what the steps of a sequence say of its states.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.errors import ValidityError
+from mercer.domains import Domain, Series
+from mercer.errors import DomainError, ValidityError
+from mercer.models.covariances import COVARIANCES
+from mercer.models.em import k_means
+from mercer.models.gaussian import LOG_TWO_PI, factor_scores, inverse, raised
+from mercer.models.parameter_arrays import (
+    draw_outcomes,
+    frequencies,
+    log_prior,
+    numbers,
+    probabilities,
+    probability_names,
+    probability_scores,
+)
+from mercer.models.sequences import (
+    GapDomain,
+    SymbolDomain,
+    Symbols,
+    admit_alphabet,
+    alphabet_codes,
+    decoded,
+)
 
-__all__ = ["Seen", "exponentials", "spelled", "symbols", "tabulated"]
+__all__ = ["CategoricalEmissions", "EmissionTable", "GaussianEmissions"]
 
-TINY = 1e-300  # stands for what is smaller, but not zero
+SMALLEST = 1e-300  # probability that stands for a smaller one, if it is not zero
 
 
-class Seen(NamedTuple):
+class EmissionTable(NamedTuple):
     """What each step says of each state, in the form that `hmm_loops` take."""
 
     table: np.ndarray
@@ -23,11 +47,13 @@ class Seen(NamedTuple):
     rows: np.ndarray
 
 
-def tabulated(logs: np.ndarray, rows: np.ndarray) -> Seen:
+def emission_table(logs: np.ndarray, rows: np.ndarray) -> EmissionTable:
     """Return a table of probabilities, one row for each possible observation."""
     shift = logs.max(axis=1)
     shift[shift == -np.inf] = 0.0
-    return Seen(exponentials(logs - shift[:, None], logs), shift, np.ascontiguousarray(logs), rows)
+    return EmissionTable(
+        exponentials(logs - shift[:, None], logs), shift, np.ascontiguousarray(logs), rows
+    )
 
 
 def exponentials(rest: np.ndarray, logs: np.ndarray) -> np.ndarray:
@@ -36,34 +62,290 @@ def exponentials(rest: np.ndarray, logs: np.ndarray) -> np.ndarray:
     `logs` say which are zero indeed.
     """
     table = np.exp(rest, out=rest)
-    if table.size and table.min() < TINY:
-        table[(table < TINY) & (logs > -np.inf)] = TINY
+    if table.size and table.min() < SMALLEST:
+        table[(table < SMALLEST) & (logs > -np.inf)] = SMALLEST
     return table
 
 
-def symbols(owner: Any, given: Iterable[Any]) -> tuple[Any, ...]:
-    """Return an alphabet, all of whose symbols are different."""
-    try:
-        found = tuple(s.item() if isinstance(s, np.generic) else s for s in given)
-        different = len(set(found))
-    except TypeError as error:
-        raise ValidityError(
-            f"alphabet of {type(owner).__name__} must be a sequence of symbols: {error}"
-        ) from error
-    if not found or different < len(found):
-        what = "no symbols" if not found else "a symbol twice"
-        raise ValidityError(f"alphabet of {type(owner).__name__} has {what}: {given!r}")
-    return found
+class CategoricalEmissions:
+    """Symbols of an alphabet, each state with probabilities of its own."""
+
+    fields = ("emission",)
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    @staticmethod
+    def domain(model: Any) -> Domain:
+        return SymbolDomain(missing=model.missing)
+
+    @staticmethod
+    def check(model: Any) -> dict[str, Any]:
+        """Return the cleaned parameters of a model."""
+        clean: dict[str, Any] = {}
+        if model.emission is not None:
+            shape = (model.states, None)
+            clean["emission"] = probabilities(model, "emission", model.emission, shape)
+        if model.alphabet is not None:
+            clean["alphabet"] = admit_alphabet(model, model.alphabet)
+            if model.missing in clean["alphabet"]:
+                raise ValidityError(
+                    f"{model.missing!r} is in the alphabet of HiddenMarkovModel, but stands for "
+                    "what is missing; say missing=None if nothing is"
+                )
+        elif clean:
+            clean["alphabet"] = tuple(range(clean["emission"].shape[1]))
+        if "emission" in clean and len(clean["alphabet"]) != clean["emission"].shape[1]:
+            raise ValidityError(
+                f"HiddenMarkovModel has {len(clean['alphabet'])} symbols in its alphabet, but "
+                f"emission has {clean['emission'].shape[1]} columns"
+            )
+        return clean
+
+    @cached_property
+    def _table(self) -> EmissionTable:
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.model.emission.T)
+        # Last comes what is missing: every state emits it with probability 1.
+        return emission_table(
+            np.vstack([logs, np.zeros(self.model.states)]), np.empty(0, np.int64)
+        )
+
+    def observations(self, points: Symbols) -> np.ndarray:
+        """Return the places of all symbols in this alphabet, −1 where one is missing."""
+        return alphabet_codes(points, self.model.alphabet, self.model)[points.codes]
+
+    def seen(self, codes: np.ndarray) -> EmissionTable:
+        """Return what these observations say of the states."""
+        return self._table._replace(rows=np.where(codes < 0, len(self.model.alphabet), codes))
+
+    def statistics(self, codes: np.ndarray, gamma: np.ndarray, starts: np.ndarray) -> tuple:
+        """Return expected counts of emissions: sequences × states × symbols."""
+        from mercer.models.hmm_loops import count_symbols
+
+        counts = np.zeros((len(starts) - 1, *self.model.emission.shape))
+        count_symbols(gamma, codes, starts, counts)
+        return (counts,)
+
+    def scores(self, counts: np.ndarray) -> np.ndarray:
+        """Return the scores of each sequence."""
+        return probability_scores(counts, self.model.emission)
+
+    @property
+    def names(self) -> list[str]:
+        model = self.model
+        return probability_names("emission", model.emission, range(model.states), model.alphabet)
+
+    def learned(self, points: Symbols, w: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
+        """Return the best parameters, given the expected counts of all sequences."""
+        # A state that emits nothing stays as it is.
+        return {"emission": frequencies(counts + self.model.smoothing, self.model.emission)}
+
+    def bonus(self) -> float:
+        """Return what smoothing adds to the log likelihood."""
+        return log_prior(self.model.emission, self.model.smoothing)
+
+    @staticmethod
+    def begin(model: Any, points: Symbols, w: np.ndarray, rng: np.random.Generator) -> dict:
+        """Return parameters to begin with: the frequencies of symbols, disturbed at random.
+
+        If the model has no alphabet, it gets all symbols of the points.
+        """
+        alphabet = points.alphabet if model.alphabet is None else model.alphabet
+        codes = alphabet_codes(points, alphabet, model)[points.codes]
+        each = np.repeat(w, points.lengths)[codes >= 0]
+        counts = np.bincount(codes[codes >= 0], each, len(alphabet)) + model.smoothing
+        if not counts.any():
+            raise DomainError("X has no symbols that count, so there is nothing to learn from")
+        noise = rng.dirichlet(np.ones(len(alphabet)), size=model.states)
+        emission = (counts / counts.sum() + noise) * (counts > 0)
+        emission /= emission.sum(axis=1, keepdims=True)
+        return {"emission": emission, "alphabet": alphabet}
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return what these states emit: places in the alphabet."""
+        return draw_outcomes(self.model.emission[states], rng)
+
+    def shown(self, drawn: np.ndarray) -> Any:
+        """Return drawn symbols as a user would have them."""
+        return decoded(drawn, self.model.alphabet)
 
 
-def spelled(codes: np.ndarray, alphabet: Sequence[Any]) -> Any:
-    """Return symbols as a user would have them: a string, if all of them are letters.
+class GaussianEmissions:
+    """Measurements, each state with a mean and a covariance of its own."""
 
-    Examples
-    --------
-    >>> spelled(np.array([1, 0]), "ab"), spelled(np.array([1, 0]), (5, 7))
-    ('ba', [7, 5])
-    """
-    found = [alphabet[code] for code in codes]
-    letters = all(isinstance(symbol, str) and len(symbol) == 1 for symbol in alphabet)
-    return "".join(found) if letters else found
+    fields = ("means", "covariances")
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.full = model.covariance == "full"
+        self.form = COVARIANCES[model.covariance]
+
+    @staticmethod
+    def domain(model: Any) -> Domain:
+        return GapDomain()
+
+    @staticmethod
+    def check(model: Any) -> dict[str, Any]:
+        """Return the cleaned parameters of a model."""
+        if model.means is None or model.covariances is None:
+            return {}
+        means = numbers(model, "means", model.means, (model.states, None))
+        form = COVARIANCES[model.covariance]
+        covariances = form.check(model, model.covariances, *means.shape)
+        return {"means": means, "covariances": covariances}
+
+    @cached_property
+    def _roots(self) -> np.ndarray:
+        """The Cholesky factors of the covariances, or the standard deviations."""
+        return self.form.roots(self.model.covariances, *self.model.means.shape)
+
+    def observations(self, points: Series) -> np.ndarray:
+        """Return all steps, one row each."""
+        steps, width = points.steps, self.model.means.shape[1]
+        if len(steps) == 0:
+            return np.empty((0, width))
+        if steps.shape[1] != width:
+            raise DomainError(
+                f"X has {steps.shape[1]} numbers at each step, but HiddenMarkovModel is about "
+                f"{width}"
+            )
+        if self.full:
+            _refuse_partial(points)
+        return steps
+
+    def _whitened(self, steps: np.ndarray) -> np.ndarray:
+        """Return y = L⁻¹(x − μ) of each step and state; NaN where a measurement is missing."""
+        found = np.empty((len(steps), *self.model.means.shape))
+        for k, (mean, L) in enumerate(zip(self.model.means, self._roots, strict=True)):
+            D = steps - mean
+            found[:, k] = D @ inverse(L).T if self.full else D / L
+        return found
+
+    def seen(self, steps: np.ndarray) -> EmissionTable:
+        """Return what these observations say of the states."""
+        from mercer.models.hmm_loops import normal_logs
+
+        means, roots, rows = self.model.means, self._roots, np.arange(len(steps))
+        logs = np.empty((len(steps), len(means)))
+        if self.full:
+            sizes = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+            Y = self._whitened(steps)
+            logs[:] = -0.5 * np.einsum("tkc,tkc->tk", Y, Y)
+            logs -= sizes + 0.5 * means.shape[1] * LOG_TWO_PI
+            logs[np.isnan(steps[:, 0])] = 0.0
+            return emission_table(logs, rows)
+        shift, rest = np.empty(len(steps)), np.empty_like(logs)
+        constants = np.log(roots) + 0.5 * LOG_TWO_PI
+        steps = np.ascontiguousarray(steps)
+        normal_logs(steps, means, roots**-2, constants, logs, shift, rest)
+        return EmissionTable(exponentials(rest, logs), shift, logs, rows)
+
+    def statistics(self, steps: np.ndarray, gamma: np.ndarray, starts: np.ndarray) -> tuple:
+        """Return Σγ, Σγy and Σγy² (or Σγyyᵀ) of each sequence and state."""
+        from mercer.models.hmm_loops import moments, spreads
+
+        n, (states, width) = len(starts) - 1, self.model.means.shape
+        first, Y = np.zeros((n, states, width)), self._whitened(steps)
+        if self.full:
+            count, second = np.zeros((n, states)), np.zeros((n, states, width, width))
+            spreads(gamma, Y, starts, count, first, second)
+        else:
+            count, second = np.zeros_like(first), np.zeros_like(first)
+            moments(gamma, Y, starts, count, first, second)
+        return count, first, second
+
+    def scores(self, count: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the scores of each sequence."""
+        n, roots = len(count), self._roots
+        if not self.full:
+            return np.hstack([(first / roots).reshape(n, -1), (second - count).reshape(n, -1)])
+        means = [first[:, k] @ inverse(L) for k, L in enumerate(roots)]
+        factors = [factor_scores(second[:, k], count[:, k], L) for k, L in enumerate(roots)]
+        return np.hstack(means + factors)
+
+    @property
+    def names(self) -> list[str]:
+        states, width = self.model.means.shape
+        means = [f"mean[{k}, {c}]" for k in range(states) for c in range(width)]
+        return means + self.form.names(states, width)
+
+    def learned(
+        self,
+        points: Series,
+        w: np.ndarray,
+        count: np.ndarray,
+        first: np.ndarray,
+        second: np.ndarray,
+    ) -> dict[str, Any]:
+        """Return the best parameters with variances not below the floor."""
+        means, covariances = self.model.means.copy(), self.model.covariances.copy()
+        for k, L in enumerate(self._roots):
+            if self.full and count[k] > 0:
+                shift = first[k] / count[k]
+                means[k] += L @ shift
+                spread = L @ (second[k] / count[k] - np.outer(shift, shift)) @ L.T
+                covariances[k] = (spread + spread.T) / 2
+            elif not self.full:
+                some = count[k] > 0  # a channel that the state has not seen stays as it is
+                shift = first[k, some] / count[k, some]
+                means[k, some] += L[some] * shift
+                spread = second[k, some] / count[k, some] - shift**2
+                covariances[k, some] = L[some] ** 2 * spread
+        floors = self.model.floor * variances(points, w)
+        return {"means": means, "covariances": raised(covariances, floors)}
+
+    def bonus(self) -> float:
+        return 0.0
+
+    @staticmethod
+    def begin(model: Any, points: Series, w: np.ndarray, rng: np.random.Generator) -> dict:
+        """Return parameters to begin with: clusters of steps, with their pooled covariance."""
+        each = np.repeat(w, points.lengths)
+        whole = ~np.isnan(points.steps).any(axis=1) & (each > 0)
+        steps, each = points.steps[whole], each[whole]
+        if len(np.unique(steps, axis=0)) < model.states:
+            raise DomainError(
+                f"X has fewer different measurements than HiddenMarkovModel has states "
+                f"({model.states}); use fewer states"
+            )
+        if model.covariance == "full":
+            _refuse_partial(points)
+        clusters = k_means(steps, model.states, each, rng)
+        D = steps - clusters.cluster_centers_[clusters.labels_]
+        pooled = (D * each[:, None]).T @ D / each.sum()
+        if model.covariance != "full":
+            pooled = np.diag(pooled)
+        floors = model.floor * variances(points, w)
+        covariances = raised(np.repeat(pooled[None], model.states, axis=0), floors)
+        return {"means": clusters.cluster_centers_, "covariances": covariances}
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return what these states emit, one row each."""
+        return self.model.means[states] + self.form.noise(states, self._roots, rng)
+
+    def shown(self, drawn: np.ndarray) -> np.ndarray:
+        """Return a drawn series as a user would have it."""
+        return drawn[:, 0] if drawn.shape[1] == 1 else drawn
+
+
+def variances(points: Series, w: np.ndarray) -> np.ndarray:
+    """Return the variance of each channel, 1 where it is constant."""
+    each = np.repeat(w, points.lengths)[:, None] * ~np.isnan(points.steps)
+    totals = np.maximum(each.sum(axis=0), np.finfo(float).tiny)
+    steps = np.nan_to_num(points.steps)
+    means = (each * steps).sum(axis=0) / totals
+    found = (each * (steps - means) ** 2).sum(axis=0) / totals
+    return np.where(found > 0, found, 1.0)
+
+
+def _refuse_partial(points: Series) -> None:
+    gaps = np.isnan(points.steps)
+    partial = np.flatnonzero(gaps.any(axis=1) & ~gaps.all(axis=1))
+    if len(partial):
+        item = int(np.searchsorted(points.starts, partial[0], side="right")) - 1
+        raise DomainError(
+            f"item {item} of X lacks some of the measurements of step "
+            f"{partial[0] - points.starts[item]}; with covariance='full' a step is there or "
+            "missing as a whole: use covariance='diag'"
+        )

@@ -10,25 +10,29 @@ import numpy as np
 
 from mercer.domains import Domain
 from mercer.errors import DomainError, ValidityError
-from mercer.models import simplex
-from mercer.models.arrays import probabilities
 from mercer.models.base import choice, model
-from mercer.models.em import Hidden
-from mercer.models.letters import Letters, choose
-from mercer.models.measurements import Normals
+from mercer.models.em import LatentVariableModel
+from mercer.models.emissions import CategoricalEmissions, GaussianEmissions
+from mercer.models.parameter_arrays import (
+    draw_outcomes,
+    frequencies,
+    probabilities,
+    probability_names,
+    probability_scores,
+)
 from mercer.models.sequences import lengths_of, spans
 from mercer.threads import in_threads
 from mercer.values import positive, whole
 
 __all__ = ["HiddenMarkovModel"]
 
-KINDS: dict[str, Any] = {"discrete": Letters, "gaussian": Normals}
-LEAST = 1e-50  # transitions below need logarithms
-WORTH = 20_000_000  # products of weights and transitions that are worth several threads
+KINDS: dict[str, Any] = {"discrete": CategoricalEmissions, "gaussian": GaussianEmissions}
+SMALLEST_TRANSITION = 1e-50  # a smaller probability needs logarithms
+THREADED_FROM = 20_000_000  # products of weights and transitions
 
 
 @model
-class HiddenMarkovModel(Hidden):
+class HiddenMarkovModel(LatentVariableModel):
     """A hidden Markov model: p(X) = Σ_Z p(z₁)·Π p(zₜ|zₜ₋₁)·Π p(xₜ|zₜ).
 
     A sequence has the length that it has: ln p(X) is given that length, and the empty sequence
@@ -154,7 +158,7 @@ class HiddenMarkovModel(Hidden):
         with np.errstate(divide="ignore"):
             logs = np.log(self.start), np.log(self.transition)
         positive = [p[p > 0].min() for p in (self.start, self.transition)]
-        return self.start, self.transition, *logs, min(positive) >= LEAST
+        return self.start, self.transition, *logs, min(positive) >= SMALLEST_TRANSITION
 
     def emission_logs(self, points: Any) -> np.ndarray:
         """Return ln p(xₜ|z) of all steps of all sequences, one column for each state."""
@@ -174,7 +178,7 @@ class HiddenMarkovModel(Hidden):
             work(slice(first, last), part, starts - starts[0])
 
         work_ahead = len(observed) * self.states**2
-        in_threads(one, spans(points.starts), work_ahead > WORTH)
+        in_threads(one, spans(points.starts), work_ahead > THREADED_FROM)
 
     def _posteriors(self, part: Any, starts: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return ln p, the probabilities of states and expected transitions of sequences."""
@@ -204,8 +208,8 @@ class HiddenMarkovModel(Hidden):
         def work(place: slice, part: Any, starts: np.ndarray) -> None:
             _, gamma, xi = self._posteriors(part, starts)
             scores = [
-                simplex.surplus(_first(gamma, starts), self.start),
-                simplex.surplus(xi, self.transition),
+                probability_scores(_first(gamma, starts), self.start),
+                probability_scores(xi, self.transition),
                 self._emissions.scores(*self._emissions.statistics(part, gamma, starts)),
             ]
             np.concatenate(scores, axis=1, out=found[place])
@@ -218,8 +222,8 @@ class HiddenMarkovModel(Hidden):
         self.require_fitted()
         states = range(self.states)
         return (
-            simplex.names("start", self.start, states)
-            + simplex.names("transition", self.transition, states, states)
+            probability_names("start", self.start, states)
+            + probability_names("transition", self.transition, states, states)
             + self._emissions.names
         )
 
@@ -279,8 +283,8 @@ class HiddenMarkovModel(Hidden):
         ordered = [sums[key] for key in sorted(sums)]
         first, xi, *rest = (sum(parts) for parts in zip(*ordered, strict=True))
         better = self.set_params(
-            start=_rows(first, self.start),
-            transition=_rows(xi, self.transition),
+            start=frequencies(first, self.start),
+            transition=frequencies(xi, self.transition),
             **self._emissions.learned(points, weights, *rest),
         )
         counted = weights > 0
@@ -297,7 +301,7 @@ class HiddenMarkovModel(Hidden):
         states = np.zeros((len(sizes), max([0, *sizes])), dtype=np.int64)
         for t in range(states.shape[1]):
             p = self.transition[states[:, t - 1]] if t else np.tile(self.start, (len(sizes), 1))
-            states[:, t] = choose(p, rng)
+            states[:, t] = draw_outcomes(p, rng)
         paths = [row[:size] for row, size in zip(states, sizes, strict=True)]
         drawn = self._emissions.draw(np.concatenate(paths or [sizes]), rng)
         parts = np.split(drawn, np.cumsum(sizes)[:-1]) if len(sizes) else []
@@ -310,12 +314,6 @@ def _first(gamma: np.ndarray, starts: np.ndarray) -> np.ndarray:
     some = starts[:-1] < starts[1:]
     found[some] = gamma[starts[:-1][some]]
     return found
-
-
-def _rows(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Return counts as probabilities; a row without counts stays as it was before."""
-    totals = counts.sum(axis=-1, keepdims=True)
-    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), before)
 
 
 def _refuse_impossible(logs: np.ndarray, first: int) -> None:

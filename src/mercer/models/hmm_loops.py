@@ -31,9 +31,9 @@ __all__ = [
     "spreads",
 ]
 
-LOW = 1e-200
-RARELY = 1e-30  # weights are divided by their sum when it is below
-FEW = 12  # states, for which sums of products are faster than sums of rows
+SMALLEST_WEIGHT = 1e-200  # of a state; with a smaller one the sequence needs logarithms
+RESCALED_BELOW = 1e-30  # sums of weights by which these are divided
+FEW_STATES = 12  # for which sums of products are faster than sums of rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -187,7 +187,7 @@ def _weigh(weights, b):
     total, kept = 0.0, True
     for k in range(len(weights)):
         value = weights[k] * b[k]
-        if value < LOW and weights[k] > 0.0 and b[k] > 0.0:
+        if value < SMALLEST_WEIGHT and weights[k] > 0.0 and b[k] > 0.0:
             kept = False
         weights[k] = value
         total += value
@@ -226,7 +226,7 @@ def _density(start, step, turned, table, shift, rows, weights, room):
         if t == 0:
             for k in range(states):
                 room[k] = start[k]
-        elif states <= FEW:
+        elif states <= FEW_STATES:
             for k in range(states):
                 total = 0.0
                 for i in range(states):
@@ -237,14 +237,14 @@ def _density(start, step, turned, table, shift, rows, weights, room):
         total, kept = 0.0, True
         for k in range(states):
             weight = room[k] * table[row, k]
-            if weight < LOW and room[k] > 0.0 and table[row, k] > 0.0:
+            if weight < SMALLEST_WEIGHT and room[k] > 0.0 and table[row, k] > 0.0:
                 kept = False
             weights[k] = weight
             total += weight
         if total <= 0.0 or not kept:
             return -np.inf, kept
         value += shift[row]
-        if total < RARELY:
+        if total < RESCALED_BELOW:
             value += math.log(total)
             _divide(weights, total)
             total = 1.0

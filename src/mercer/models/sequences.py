@@ -7,7 +7,7 @@ and that a sequence may be empty.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,10 +29,18 @@ from mercer.domains import (
 )
 from mercer.errors import DomainError, ValidityError
 
-__all__ = ["GapDomain", "SymbolDomain", "Symbols", "lengths_of", "places", "spans"]
+__all__ = [
+    "GapDomain",
+    "SymbolDomain",
+    "Symbols",
+    "admit_alphabet",
+    "alphabet_codes",
+    "decoded",
+    "lengths_of",
+    "spans",
+]
 
 GAP = -1  # the code of a missing symbol
-NARROW = 1 << 20  # codes up to here are looked up in a table
 
 
 class Symbols(Points):
@@ -72,7 +80,7 @@ class Symbols(Points):
 
     def concat(self, other: Symbols) -> Symbols:
         both = _ordered({*self.alphabet, *other.alphabet})
-        codes = [places(side, both)[side.codes] for side in (self, other)]
+        codes = [alphabet_codes(side, both)[side.codes] for side in (self, other)]
         starts = np.concatenate([self.starts, self.starts[-1] + other.starts[1:]])
         return Symbols(np.concatenate(codes), starts, both)
 
@@ -214,7 +222,7 @@ class GapDomain(Domain):
         return other if isinstance(other, SeriesDomain | GapDomain) else None
 
 
-def places(points: Symbols, alphabet: Sequence[Any], owner: Any = None) -> np.ndarray:
+def alphabet_codes(points: Symbols, alphabet: Sequence[Any], owner: Any = None) -> np.ndarray:
     """Return where the symbols of some points stand in another alphabet, and GAP at the end.
 
     `owner` is the model that knows only these; it refuses others.
@@ -232,6 +240,34 @@ def places(points: Symbols, alphabet: Sequence[Any], owner: Any = None) -> np.nd
                 "with smoothing > 0"
             )
     return table
+
+
+def admit_alphabet(owner: Any, given: Iterable[Any]) -> tuple[Any, ...]:
+    """Return an alphabet, all of whose symbols are different."""
+    try:
+        found = tuple(s.item() if isinstance(s, np.generic) else s for s in given)
+        different = len(set(found))
+    except TypeError as error:
+        raise ValidityError(
+            f"alphabet of {type(owner).__name__} must be a sequence of symbols: {error}"
+        ) from error
+    if not found or different < len(found):
+        what = "no symbols" if not found else "a symbol twice"
+        raise ValidityError(f"alphabet of {type(owner).__name__} has {what}: {given!r}")
+    return found
+
+
+def decoded(codes: np.ndarray, alphabet: Sequence[Any]) -> Any:
+    """Return symbols as a user would have them: a string, if all of them are letters.
+
+    Examples
+    --------
+    >>> decoded(np.array([1, 0]), "ab"), decoded(np.array([1, 0]), (5, 7))
+    ('ba', [7, 5])
+    """
+    found = [alphabet[code] for code in codes]
+    letters = all(isinstance(symbol, str) and len(symbol) == 1 for symbol in alphabet)
+    return "".join(found) if letters else found
 
 
 def lengths_of(count: int, length: Any) -> np.ndarray:
@@ -272,7 +308,7 @@ def spans(starts: np.ndarray, steps: int = 1 << 15, count: int = 256) -> list[tu
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the different whole numbers in order, and the place of each value among them."""
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
-    if high - low >= NARROW:
+    if high - low >= 1 << 20:  # too wide for a table
         found, codes = np.unique(values, return_inverse=True)
         return found, codes.astype(np.int64)
     seen = np.zeros(high - low + 1, dtype=bool)

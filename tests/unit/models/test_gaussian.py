@@ -6,7 +6,7 @@ from scipy import sparse, stats
 
 from mercer.errors import DomainError, ValidityError
 from mercer.models import GaussianDensity
-from mercer.models.normal import raised
+from mercer.models.gaussian import raised
 from tests.unit.models.cases import MATRIX, ROWS
 
 

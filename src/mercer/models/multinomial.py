@@ -10,23 +10,26 @@ from scipy import sparse
 from mercer.domains import Domain, VectorDomain, Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.memory import afford
-from mercer.models import simplex
-from mercer.models.arrays import probabilities
 from mercer.models.base import model
-from mercer.models.em import Hidden
-from mercer.models.letters import choose
-from mercer.models.mixture import shares
+from mercer.models.em import MixtureModel, k_means, responsibilities_of
+from mercer.models.parameter_arrays import (
+    draw_outcomes,
+    free_outcomes,
+    log_prior,
+    probabilities,
+    probability_names,
+    smoothed_frequencies,
+)
 from mercer.models.sequences import lengths_of
 from mercer.values import positive, whole
 
 __all__ = ["COUNTS", "MultinomialMixture"]
 
 COUNTS = VectorDomain(nonnegative=True)
-ROWS = 256  # of a part of the scores that is computed at once
 
 
 @model
-class MultinomialMixture(Hidden):
+class MultinomialMixture(MixtureModel):
     """A mixture of multinomial distributions of counts: p(x) = Σₖ πₖ n!/Πxⱼ! Πⱼ pₖⱼ^xⱼ.
 
     Each document is about one of several subjects, which says how often each word occurs in it.
@@ -77,12 +80,7 @@ class MultinomialMixture(Hidden):
             )
             self._normalize("probabilities", words)
 
-    @property
-    def fitted(self) -> bool:
-        return self.weights is not None
-
     def component_log_densities(self, points: Vectors) -> np.ndarray:
-        """Return ln p(x|k) of each point and component."""
         X = counted(points, self.probabilities.shape[1], self)
         return self._logs(X) + coefficients(X)[:, None]
 
@@ -94,26 +92,18 @@ class MultinomialMixture(Hidden):
             logs[X @ impossible.T.astype(np.float64) > 0] = -np.inf
         return logs
 
-    def log_densities(self, points: Vectors) -> np.ndarray:
-        return shares(self.component_log_densities(points), self.weights)[1]
-
-    def responsibilities(self, X: Any) -> np.ndarray:
-        """Return p(k|x) of each item and component."""
-        points: Any = self._admit(X)
-        return shares(self.component_log_densities(points), self.weights)[0]
-
     def scores(self, points: Vectors) -> np.ndarray:
         X = counted(points, self.probabilities.shape[1], self)
-        R = shares(self._logs(X), self.weights)[0]
+        R = responsibilities_of(self._logs(X), self.weights)[0]
         n, words = X.sum(axis=1), self.probabilities
-        kept = simplex.free(words)
-        free = simplex.free(self.weights)
+        kept = free_outcomes(words)
+        free = free_outcomes(self.weights)
         count = int(kept.sum() + free.sum())
         afford(8 * len(R) * count, f"{count} scores of {len(R)} documents", "use fewer words")
         found = np.empty((len(R), count))
         found[:, : free.sum()] = (R - self.weights)[:, free]
-        for first in range(0, len(R), ROWS):
-            part = slice(first, first + ROWS)
+        for first in range(0, len(R), 256):  # rows that are dense at a time
+            part = slice(first, first + 256)
             dense, begin = X[part].toarray(), int(free.sum())
             for k, p in enumerate(words):
                 end = begin + int(kept[k].sum())
@@ -126,7 +116,7 @@ class MultinomialMixture(Hidden):
     def parameter_names(self) -> list[str]:
         self.require_fitted()
         components, words = (range(length) for length in self.probabilities.shape)
-        return simplex.names("weight", self.weights, components) + simplex.names(
+        return probability_names("weight", self.weights, components) + probability_names(
             "word", self.probabilities, components, words
         )
 
@@ -136,13 +126,11 @@ class MultinomialMixture(Hidden):
 
     def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
         X = counted(points, self.probabilities.shape[1], self)
-        R, logs = shares(self._logs(X), self.weights)
+        R, logs = responsibilities_of(self._logs(X), self.weights)
         logs += coefficients(X)
         some = weights > 0
-        if (logs[some] == -np.inf).any():
-            item = int(np.flatnonzero(some & (logs == -np.inf))[0])
-            raise DomainError(f"item {item} of X is impossible under MultinomialMixture")
-        value = float(weights[some] @ logs[some]) + bonus(self.probabilities, self.smoothing)
+        self._refuse_impossible(logs, weights)
+        value = float(weights[some] @ logs[some]) + log_prior(self.probabilities, self.smoothing)
         return self._maximized(X, np.where(some[:, None], R, 0.0), weights), value
 
     def _maximized(self, X: sparse.csr_array, R: np.ndarray, w: np.ndarray) -> Self:
@@ -150,14 +138,15 @@ class MultinomialMixture(Hidden):
         R = R * w[:, None]
         counts = (X.T @ R).T
         return self.set_params(
-            weights=R.sum(axis=0) / R.sum(), probabilities=normalized(counts, self.smoothing)
+            weights=R.sum(axis=0) / R.sum(),
+            probabilities=smoothed_frequencies(counts, self.smoothing),
         )
 
     def sample(self, count: int, seed: int = 0, length: Any = 100) -> np.ndarray:
         """Draw the counts of `count` documents of a length, or of one length for each."""
         self.require_fitted()
         rng, lengths = np.random.default_rng(seed), lengths_of(count, length)
-        k = choose(np.tile(self.weights, (count, 1)), rng)
+        k = draw_outcomes(np.tile(self.weights, (count, 1)), rng)
         return rng.multinomial(lengths, _exact(self.probabilities[k])).astype(np.float64)
 
 
@@ -183,27 +172,10 @@ def coefficients(X: sparse.csr_array) -> np.ndarray:
     return gammaln(X.sum(axis=1) + 1) - logs.sum(axis=1)
 
 
-def normalized(counts: np.ndarray, smoothing: float) -> np.ndarray:
-    """Return smoothed counts as probabilities; where there are none, all words are alike."""
-    counts = counts + smoothing
-    counts[counts.sum(axis=1) == 0] = 1.0
-    return counts / counts.sum(axis=1, keepdims=True)
-
-
-def bonus(p: np.ndarray, smoothing: float) -> float:
-    """Return what smoothing adds to a log likelihood."""
-    if not smoothing:
-        return 0.0
-    with np.errstate(divide="ignore"):
-        return smoothing * float(np.log(p).sum())
-
-
 def clustered(
     X: sparse.csr_array, w: np.ndarray, owner: Any, count: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return responsibilities to begin with: clusters of documents, by roots of frequencies."""
-    from sklearn.cluster import KMeans
-
     lengths = X.sum(axis=1)
     some = (w > 0) & (lengths > 0)
     if some.sum() < count:
@@ -213,8 +185,7 @@ def clustered(
         )
     rows = X[np.flatnonzero(some)]
     rows = sparse.csr_matrix(rows.multiply(1.0 / lengths[some][:, None]).sqrt())
-    seed = int(rng.integers(2**31))
-    labels = KMeans(count, n_init=1, random_state=seed).fit(rows, sample_weight=w[some]).labels_
+    labels = k_means(rows, count, w[some], rng).labels_
     R = np.full((len(w), count), 1.0 / count)
     # A tenth is spread over all, so that no word is impossible anywhere.
     R[some] = 0.9 * np.eye(count)[labels] + 0.1 / count

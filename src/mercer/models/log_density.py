@@ -20,10 +20,10 @@ from mercer.values import positive
 
 __all__ = ["FromLogDensity", "FromTorch", "from_log_density", "from_torch"]
 
-STEP = float(np.finfo(np.float64).eps ** (1 / 3))
+STEP = float(np.finfo(np.float64).eps ** (1 / 3))  # of central differences, relative
 
 
-class Own(Model):
+class UserDensity(Model):
     """What the densities of users have in common: a function, and parameters with names."""
 
     function: Callable[..., Any]
@@ -100,7 +100,7 @@ class Own(Model):
 
 
 @model
-class FromLogDensity(Own):
+class FromLogDensity(UserDensity):
     """A user's own density, whose scores are differences. Made by `from_log_density`.
 
     The score is (ln p(x|θ + h) − ln p(x|θ − h))/2h for each parameter, with h = `step` times |θ|,
@@ -168,7 +168,7 @@ class FromLogDensity(Own):
 
 
 @model
-class FromTorch(Own):
+class FromTorch(UserDensity):
     """A user's own density in Torch, differentiated automatically. Made by `from_torch`.
 
     Parameters

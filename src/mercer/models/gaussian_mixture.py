@@ -10,23 +10,29 @@ import numpy as np
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.errors import DomainError, ValidityError
 from mercer.memory import afford
-from mercer.models import simplex
-from mercer.models.arrays import numbers, probabilities, rows
 from mercer.models.base import choice, model
-from mercer.models.covariances import FORMS
-from mercer.models.em import Hidden
+from mercer.models.covariances import COVARIANCES
+from mercer.models.em import MixtureModel, k_means, responsibilities_of
 from mercer.models.gaussian import block_diagonal
-from mercer.models.letters import choose
+from mercer.models.parameter_arrays import (
+    draw_outcomes,
+    free_outcomes,
+    numbers,
+    probabilities,
+    probability_information,
+    probability_names,
+    rows,
+)
 from mercer.threads import in_threads
 from mercer.values import positive, whole
 
-__all__ = ["GaussianMixtureModel", "log_sum", "shares"]
+__all__ = ["GaussianMixtureModel"]
 
-ROWS = 512  # of one job
+ROWS_PER_JOB = 512
 
 
 @model
-class GaussianMixtureModel(Hidden):
+class GaussianMixtureModel(MixtureModel):
     """A mixture of normal distributions: p(x) = Σₖ πₖ N(x|μₖ, Σₖ).
 
     The free parameters are the logarithms of odds of the weights against the last one, the means,
@@ -75,7 +81,7 @@ class GaussianMixtureModel(Hidden):
 
     def __post_init__(self) -> None:
         self._normalize("components", whole(self, "components", self.components))
-        choice(self, "covariance", self.covariance, tuple(FORMS))
+        choice(self, "covariance", self.covariance, tuple(COVARIANCES))
         self._normalize("floor", positive(self, "floor", self.floor))
         self._check_settings()
         given = [part is not None for part in (self.weights, self.means, self.covariances)]
@@ -91,47 +97,34 @@ class GaussianMixtureModel(Hidden):
         self._normalize("means", numbers(self, "means", self.means, (self.components, None)))
         shape = self.means.shape
         self._normalize(
-            "covariances", FORMS[self.covariance].check(self, self.covariances, *shape)
+            "covariances", COVARIANCES[self.covariance].check(self, self.covariances, *shape)
         )
 
     @property
-    def fitted(self) -> bool:
-        return self.weights is not None
-
-    @property
     def _form(self) -> Any:
-        return FORMS[self.covariance]
+        return COVARIANCES[self.covariance]
 
     @cached_property
     def _roots(self) -> np.ndarray:
         return self._form.roots(self.covariances, *self.means.shape)
 
     def component_log_densities(self, points: Vectors) -> np.ndarray:
-        """Return ln p(x|k) of each point and component."""
         return self._logs(rows(points, self.means.shape[1], self))
 
     def _logs(self, X: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # so far away that it is impossible
             return self._form.logs(X, self.means, self._roots)
 
-    def log_densities(self, points: Vectors) -> np.ndarray:
-        return log_sum(self.component_log_densities(points), self.weights)
-
-    def responsibilities(self, X: Any) -> np.ndarray:
-        """Return p(k|x) of each item and component."""
-        points: Any = self._admit(X)
-        return shares(self.component_log_densities(points), self.weights)[0]
-
     def scores(self, points: Vectors) -> np.ndarray:
         X = rows(points, self.means.shape[1], self)
         count = len(self.parameter_names)
         afford(8 * len(X) * count, f"{count} scores of {len(X)} items", "use fewer components")
         R, found = np.empty((len(X), self.components)), np.zeros((len(X), count))
-        free = simplex.free(self.weights)
-        places = [slice(first, first + ROWS) for first in range(0, len(X), ROWS)]
+        free = free_outcomes(self.weights)
+        places = [slice(first, first + ROWS_PER_JOB) for first in range(0, len(X), ROWS_PER_JOB)]
 
         def share(part: slice) -> None:
-            R[part] = shares(self._logs(X[part]), self.weights)[0]
+            R[part] = responsibilities_of(self._logs(X[part]), self.weights)[0]
 
         def work(part: slice) -> None:
             excess = np.ascontiguousarray((R[part] - self.weights)[:, free])
@@ -147,7 +140,7 @@ class GaussianMixtureModel(Hidden):
         self.require_fitted()
         components, width = self.means.shape
         means = [f"mean[{k}, {c}]" for k in range(components) for c in range(width)]
-        weights = simplex.names("weight", self.weights, range(components))
+        weights = probability_names("weight", self.weights, range(components))
         return weights + means + self._form.names(components, width)
 
     def information(self) -> np.ndarray | None:
@@ -161,11 +154,9 @@ class GaussianMixtureModel(Hidden):
         """
         self.require_fitted()
         blocks = self._form.blocks(self.weights, self._roots)
-        return block_diagonal([simplex.information(self.weights), *blocks])
+        return block_diagonal([probability_information(self.weights), *blocks])
 
     def begin(self, points: Vectors, weights: np.ndarray, rng: np.random.Generator) -> Self:
-        from sklearn.cluster import KMeans
-
         some = weights > 0
         X = rows(points, None, self)[some]
         if len(np.unique(X, axis=0)) < self.components:
@@ -173,15 +164,13 @@ class GaussianMixtureModel(Hidden):
                 f"X has fewer different items than GaussianMixtureModel has components "
                 f"({self.components}); use fewer components"
             )
-        seed = int(rng.integers(2**31))
-        clusters = KMeans(self.components, n_init=1, random_state=seed)
-        labels = clusters.fit(X, sample_weight=weights[some]).labels_
+        labels = k_means(X, self.components, weights[some], rng).labels_
         return self._maximized(X, np.eye(self.components)[labels], weights[some])
 
     def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
         some = weights > 0
         X, w = rows(points, self.means.shape[1], self)[some], weights[some]
-        R, logs = shares(self._logs(X), self.weights)
+        R, logs = responsibilities_of(self._logs(X), self.weights)
         return self._maximized(X, R, w), float(w @ logs)
 
     def _maximized(self, X: np.ndarray, R: np.ndarray, w: np.ndarray) -> Self:
@@ -198,25 +187,5 @@ class GaussianMixtureModel(Hidden):
         return self.set_params(weights=part, means=means, covariances=covariances)
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        k = choose(np.tile(self.weights, (count, 1)), rng)
+        k = draw_outcomes(np.tile(self.weights, (count, 1)), rng)
         return self.means[k] + self._form.noise(k, self._roots, rng)
-
-
-def log_sum(logs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return ln Σₖ wₖ exp(lₖ) of each row."""
-    return shares(logs, weights)[1]
-
-
-def shares(logs: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which share of Σₖ wₖ exp(lₖ) each component has, and the logarithm of the sum.
-
-    Where the sum is zero, shares are NaN.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        joint = logs + np.log(weights)
-        top = joint.max(axis=1)
-        joint -= np.where(top > -np.inf, top, 0.0)[:, None]
-        np.exp(joint, out=joint)
-        totals = joint.sum(axis=1)
-        joint /= totals[:, None]
-        return joint, top + np.log(totals)
