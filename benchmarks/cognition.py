@@ -15,8 +15,8 @@ from mercer.bench.table import Row, at_most
 from mercer.bench.timing import best_of, seconds
 from mercer.cognition.alcove import ALCOVE
 from mercer.cognition.designs import Design, medin_schaffer, shj
-from mercer.cognition.experiment import Experiment
 from mercer.cognition.gcm import GCM
+from mercer.cognition.responses import Experiment
 
 SUBJECTS, FEW = 1000, 20
 STARTS = 50

@@ -8,8 +8,7 @@ import pytest
 
 from mercer import ExemplarClassifier, ExemplarRegressor
 from mercer.cognition.exemplar_ridge import ExemplarRidge
-from mercer.cognition.gcm import GCM, context_model
-from mercer.cognition.prototype import PrototypeModel
+from mercer.cognition.gcm import GCM, PrototypeModel, context_model
 from mercer.kernels import Shepard
 from mercer.machines.ridge import KernelRidge
 

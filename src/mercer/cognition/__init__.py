@@ -2,16 +2,16 @@
 
 from mercer.cognition.alcove import ALCOVE
 from mercer.cognition.compare import Comparison, compare
-from mercer.cognition.confusions import MDSChoice, SimilarityChoice
+from mercer.cognition.confusions import SimilarityChoice
 from mercer.cognition.cues import ConfiguralCue, DeltaRule
-from mercer.cognition.curves import Search, fit_alcove
 from mercer.cognition.designs import Design, five_four, medin_schaffer, shj, shj_human
 from mercer.cognition.exemplar_ridge import ExemplarRidge
-from mercer.cognition.experiment import Experiment
 from mercer.cognition.fitting import Fit
-from mercer.cognition.gcm import GCM, context_model
-from mercer.cognition.gradients import Gradient, fit_gradient
-from mercer.cognition.prototype import PrototypeModel
+from mercer.cognition.gcm import GCM, PrototypeModel, context_model
+from mercer.cognition.generalization import Gradient, fit_gradient
+from mercer.cognition.learning_curves import Search, fit_alcove
+from mercer.cognition.mds_choice import MDSChoice
+from mercer.cognition.responses import Experiment
 from mercer.cognition.scaling import StimulusMap, classical_scaling, stimulus_map
 from mercer.cognition.similarity import Finding, SimilarityCheck, check_similarity
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
-from mercer.cognition.experiment import Experiment
-from mercer.cognition.responses import Responses, admit_responses
+from mercer.cognition.fitting import aic, bic
+from mercer.cognition.responses import Experiment, Responses, admit_responses
 from mercer.domains import admit_labels
 from mercer.errors import DomainError, suggestion
 
@@ -208,8 +208,8 @@ def _row(model: Any, seen: Responses, P: np.ndarray) -> dict[str, float]:
     return {
         "log_likelihood": found,
         "parameters": count,
-        "aic": 2 * count - 2 * found,
-        "bic": count * float(np.log(seen.total)) - 2 * found,
+        "aic": aic(found, count),
+        "bic": bic(found, count, seen.total),
         "sse": seen.sse(logs),
     }
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.cognition.experiment import Experiment
-from mercer.cognition.space import admit_stimuli
-from mercer.domains import admit_labels
+from mercer.cognition.responses import Experiment
+from mercer.cognition.stimuli import admit_categories, admit_stimuli
 from mercer.errors import DomainError, suggestion
 
 __all__ = ["Design", "five_four", "medin_schaffer", "shj", "shj_human"]
@@ -214,30 +213,6 @@ def medin_schaffer(counts: bool = False) -> Experiment:
     return Experiment(
         _binary(names), categories, _binary(shown), responses, names=shown, source=SOURCE_5_4
     )
-
-
-def admit_categories(categories: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (codes, classes) so that ``classes[codes]`` are the categories of `count` rows.
-
-    Examples
-    --------
-    >>> admit_categories(["a", None, "b"], 3)
-    Traceback (most recent call last):
-        ...
-    mercer.errors.DomainError: the category of row 1 is missing
-    """
-    if isinstance(categories, list | tuple):
-        for row, name in enumerate(categories):
-            if name is None or (isinstance(name, float) and name != name):
-                raise DomainError(f"the category of row {row} is missing")
-    if np.ndim(categories) == 1 and len(categories) != count:
-        raise DomainError(f"there are {count} stimuli, but {len(categories)} categories")
-    if np.ndim(categories) == 1 and len(set(np.asarray(categories).tolist())) == 1:
-        raise DomainError(
-            f"there is only one category, {np.asarray(categories).tolist()[0]!r}; there must be "
-            "at least two"
-        )
-    return admit_labels(categories, count)
 
 
 def _training() -> tuple[tuple[str, ...], np.ndarray]:

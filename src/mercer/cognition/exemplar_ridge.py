@@ -22,11 +22,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.cognition.choice import ChoiceModel, shares
-from mercer.cognition.fitting import Rule, Slopes
-from mercer.cognition.memory import Memory
-from mercer.cognition.parameters import Layout, Part, Positive, Simplex
-from mercer.cognition.space import Space
+from mercer.cognition.choice_model import ChoiceModel, shares
+from mercer.cognition.fitting import (
+    Constraint,
+    ParameterLayout,
+    PositiveReal,
+    Rule,
+    Simplex,
+    Slopes,
+)
+from mercer.cognition.stimuli import Distances, Memory
 from mercer.errors import ValidityError
 from mercer.gram import Dense
 from mercer.rkhs import Function
@@ -123,15 +128,15 @@ class ExemplarRidge(ChoiceModel):
             "choice": positive(self, "choice", self.choice),
         }
 
-    def _parts(self, memory: Memory) -> dict[str, Part]:
+    def _parts(self, memory: Memory) -> dict[str, Constraint]:
         return {
-            "sensitivity": Positive("sensitivity"),
+            "sensitivity": PositiveReal("sensitivity"),
             "attention": Simplex("attention", memory.width),
-            "penalty": Positive("penalty", PENALTIES),
-            "choice": Positive("choice"),
+            "penalty": PositiveReal("penalty", PENALTIES),
+            "choice": PositiveReal("choice"),
         }
 
-    def _layout(self, memory: Memory) -> Layout:
+    def _layout(self, memory: Memory) -> ParameterLayout:
         layout = super()._layout(memory)
         solved = layout.given["penalty"] < np.inf or any(p.name == "penalty" for p in layout.parts)
         proof = self._kernel(layout.given).proof()
@@ -162,7 +167,7 @@ class WeightedSimilarity:
 
     Examples
     --------
-    >>> from mercer.cognition.memory import memorize
+    >>> from mercer.cognition.stimuli import memorize
     >>> memory = memorize([[0.0], [1.0]], ["a", "b"])
     >>> rule = WeightedSimilarity(memory, memory.rows, order=1, exponent=1)
     >>> params = {"sensitivity": 1.0, "attention": np.ones(1), "penalty": 0.0, "choice": 3.0}
@@ -175,8 +180,8 @@ class WeightedSimilarity:
         kept = memory.strengths > 0
         self.rows, self.strengths = memory.rows[kept], memory.strengths[kept]
         self.targets = (memory.labels[kept] > 0).astype(np.float64)
-        self.outside = Space(rows, self.rows, order, exponent)
-        self.inside = Space(self.rows, self.rows, order, exponent)
+        self.outside = Distances(rows, self.rows, order, exponent)
+        self.inside = Distances(self.rows, self.rows, order, exponent)
 
     def __call__(self, params: Mapping[str, Any]) -> tuple[np.ndarray, Slopes]:
         c, w, penalty, choice = (params[name] for name in ExemplarRidge.names)

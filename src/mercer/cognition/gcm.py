@@ -1,9 +1,9 @@
-"""The generalized context model: every exemplar votes, by its similarity.
+"""Luce's choice rule on similarities: the generalized context model, and the prototype model.
 
 P(A|i) = b_A (Σ_{j∈A} Vⱼ sᵢⱼ)^γ / Σ_K b_K (Σ_{j∈K} Vⱼ sᵢⱼ)^γ (Nosofsky, 1986; the power γ is Ashby
 & Maddox's, 1993), with s = exp(−c·d^p), d = (Σ wₘ|xₘ − zₘ|^r)^{1/r}, Σw = 1 and Σb = 1. With γ = 1
 and no bias it is Nadaraya-Watson regression on the categories; with r = p = 1 it is the context
-model of Medin & Schaffer (1978).
+model of Medin & Schaffer (1978). The prototype model has one exemplar for each category, its mean.
 
 Everything is computed from log Σ V s, so that a stimulus that is far from all exemplars, whose
 similarities are zero in double precision, still has probabilities.
@@ -16,16 +16,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.cognition.choice import ChoiceModel, shares
-from mercer.cognition.fitting import Rule, Slopes
-from mercer.cognition.memory import Memory
-from mercer.cognition.parameters import Part, Positive, Simplex
-from mercer.cognition.space import Space
+from mercer.cognition.choice_model import ChoiceModel, shares
+from mercer.cognition.fitting import (
+    Constraint,
+    ParameterLayout,
+    PositiveReal,
+    Rule,
+    Simplex,
+    Slopes,
+)
+from mercer.cognition.stimuli import Distances, Memory
 from mercer.errors import ValidityError
 from mercer.rkhs import Function
 from mercer.values import positive
 
-__all__ = ["GCM", "LuceModel", "SummedSimilarity", "context_model"]
+__all__ = ["GCM", "LuceModel", "PrototypeModel", "SummedSimilarity", "context_model"]
 
 
 class SummedSimilarity:
@@ -40,7 +45,7 @@ class SummedSimilarity:
 
     Examples
     --------
-    >>> from mercer.cognition.memory import memorize
+    >>> from mercer.cognition.stimuli import memorize
     >>> rule = SummedSimilarity(memorize([[0.0], [1.0]], ["a", "b"]), np.array([[0.0]]), 1, 1)
     >>> params = {"sensitivity": 2.0, "attention": np.ones(1), "bias": np.full(2, 0.5), "gamma": 1}
     >>> scores, slopes = rule(params)
@@ -55,7 +60,7 @@ class SummedSimilarity:
         # Exemplars stand in the order of their categories: each is a run that starts here.
         self.runs = np.searchsorted(self.codes, np.arange(len(memory.classes)))
         self.log_strengths = np.log(memory.strengths[kept])
-        self.space = Space(rows, memory.rows[kept], order, exponent)
+        self.space = Distances(rows, memory.rows[kept], order, exponent)
 
     def __call__(self, params: Mapping[str, Any]) -> tuple[np.ndarray, Slopes]:
         c, w, b, gamma = (params[name] for name in LuceModel.names)
@@ -123,12 +128,12 @@ class LuceModel(ChoiceModel):
             "gamma": positive(self, "gamma", self.gamma),
         }
 
-    def _parts(self, memory: Memory) -> dict[str, Part]:
+    def _parts(self, memory: Memory) -> dict[str, Constraint]:
         return {
-            "sensitivity": Positive("sensitivity"),
+            "sensitivity": PositiveReal("sensitivity"),
             "attention": Simplex("attention", memory.width),
             "bias": Simplex("bias", len(memory.classes)),
-            "gamma": Positive("gamma"),
+            "gamma": PositiveReal("gamma"),
         }
 
     def _rule(self, memory: Memory, rows: np.ndarray) -> Rule:
@@ -237,3 +242,51 @@ def context_model(similarities: Sequence[float], **more: Any) -> GCM:
     rates = -np.log(s)
     c = float(rates.sum())
     return GCM(c, tuple((rates / c).tolist()), **more)
+
+
+class PrototypeModel(LuceModel):
+    """Choice by similarity to the mean of each category (Reed, 1972; Nosofsky, 1987).
+
+    P(A|i) = b_A s(i, Ā)^γ / Σ_K b_K s(i, K̄)^γ, the rule of the `GCM` with one row for each
+    category: the mean of its exemplars, weighted by their strengths.
+
+    Parameters
+    ----------
+    sensitivity, attention, bias, gamma, order, exponent, free, loss
+        As in `GCM`, and so are starts, random_state and max_iter. As s^γ = exp(−γ·c·d^p), only
+        the product of γ and c matters: if both are free, γ keeps its value and c is fitted, which
+        counts as one parameter.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (categories, dimensions)
+    params_, classes_, function_, kernel_, log_likelihood_, sse_, aic_, bic_, fit_, subjects_
+        As in `GCM`.
+    free_ : tuple of str
+        What was fitted, which is never both sensitivity and gamma.
+
+    Examples
+    --------
+    >>> model = PrototypeModel(sensitivity=2.0).fit([[0.0], [2.0], [5.0]], ["a", "a", "b"])
+    >>> model.prototypes_.ravel()
+    array([1., 5.])
+    >>> model.predict_proba([[1.0], [3.0]]).round(3)
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+
+    def _store(self, memory: Memory) -> Memory:
+        return memory.means()
+
+    def _layout(self, memory: Memory) -> ParameterLayout:
+        layout = super()._layout(memory)
+        names = {part.name for part in layout.parts}
+        if {"sensitivity", "gamma"} <= names:
+            kept = tuple(part for part in layout.parts if part.name != "gamma")
+            return ParameterLayout(layout.given, kept)
+        return layout
+
+    @property
+    def prototypes_(self) -> np.ndarray:
+        """The mean of each category."""
+        return self._memory.rows

@@ -9,7 +9,7 @@ model, the parametric bootstrap (Efron & Tibshirani, 1993, chapter 13).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,19 +18,16 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import chi2
 
-from mercer.cognition.fitting import Minimum, Objective, search
-from mercer.cognition.parameters import Layout, Simplex
+from mercer.cognition.fitting import Minimum, Objective, ParameterLayout, Simplex, search
 from mercer.cognition.responses import Responses, log_softmax
 from mercer.domains import real_numbers
 from mercer.errors import DomainError
 
-__all__ = ["bootstrap_intervals", "profile_intervals", "simulate_counts"]
+__all__ = ["bootstrap_intervals", "profile_interval", "profile_intervals", "simulate_counts"]
 
 EDGE = 14.0  # logarithm, or log odds of a weight, beyond which it counts as 0, 1 or infinite
-FIRST, LAST = 0.25, 2.0  # steps away from the best value, doubled until the data refuse it
-STEPS, FLAT = 200, 1e-6  # of each search: its error in the log-likelihood is quadratic in FLAT
-OTHERS = 2  # starts of a simulated experiment besides the estimate
-EXACT = 1e-4  # of the logarithm at the end of an interval
+MAX_STEPS, FLAT = 200, 1e-6  # of a search: its error in the log-likelihood is quadratic in FLAT
+EPSILON = 4 * float(np.finfo(float).eps)  # the smallest relative tolerance of Brent's method
 
 
 def profile_intervals(objective: Objective, best: Minimum, level: float) -> dict[str, np.ndarray]:
@@ -43,7 +40,7 @@ def profile_intervals(objective: Objective, best: Minimum, level: float) -> dict
     --------
     >>> def guess(params):
     ...     return np.log(params["bias"])[None], lambda G: {"bias": G.sum(axis=0) / params["bias"]}
-    >>> layout = Layout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
+    >>> layout = ParameterLayout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
     >>> objective = Objective(guess, layout, Responses(np.array([[30.0, 10.0]])))
     >>> best = search(objective, [np.zeros(2)])
     >>> profile_intervals(objective, best, 0.95)["bias"].round(2)
@@ -79,7 +76,7 @@ def _ends(
     profile = Profile(objective, best, name, place, back, float(chi2.ppf(level, 1)), middle)
     ends = []
     for sign, limit, edge in zip((-1.0, 1.0), limits, edges, strict=True):
-        crossing = _crossing(profile, middle, sign, limit)
+        crossing = _crossing(profile, middle, _away(middle, sign, limit), 1e-4, 1e-8)
         ends.append(edge if crossing is None else float(back(crossing)))
     return ends[0], ends[1]
 
@@ -105,12 +102,12 @@ class Profile:
         if t not in self.known:
             layout = self.objective.layout.pin(self.name, self.place, float(self.back(t)))
             held = replace(self.objective, layout=layout)
-            found = search(held, self._starts(layout, t), STEPS, FLAT)
+            found = search(held, self._starts(layout, t), MAX_STEPS, FLAT)
             deviance = 2 * self.objective.data.total * (found.value - self.best.value)
             self.known[t] = (deviance - self.cutoff, found.params)
         return self.known[t][0]
 
-    def _starts(self, layout: Layout, t: float) -> list[np.ndarray]:
+    def _starts(self, layout: ParameterLayout, t: float) -> list[np.ndarray]:
         """Return where the other parameters were close by, and where a line leads them."""
         near = sorted(self.known, key=lambda other: abs(other - t))[:2]
         places = [layout.coordinates(self.known[other][1]) for other in near]
@@ -120,15 +117,30 @@ class Profile:
         return [places[0] + step * (places[1] - places[0]), places[0]]
 
 
-def _crossing(profile: Profile, middle: float, sign: float, limit: float) -> float | None:
-    """Return where the profile becomes positive on the way from the middle to a limit."""
-    inside, step = middle, FIRST
-    while inside != limit:
-        outside = inside + sign * step
-        outside = max(outside, limit) if sign < 0 else min(outside, limit)
-        if profile(outside) > 0:
-            return float(brentq(profile, inside, outside, xtol=EXACT, rtol=1e-8))
-        inside, step = outside, min(2 * step, LAST)
+def _away(middle: float, sign: float, limit: float) -> Iterator[float]:
+    """Yield places on the way to a limit, in steps that double from ¼ up to 2."""
+    place, step = middle, 0.25
+    while place != limit:
+        place += sign * step
+        place = max(place, limit) if sign < 0 else min(place, limit)
+        yield place
+        step = min(2 * step, 2.0)
+
+
+def _crossing(
+    excess: Callable[[float], float],
+    inside: float,
+    places: Iterable[float],
+    xtol: float,
+    rtol: float,
+) -> float | None:
+    """Return where an excess becomes positive on the way over some places, or None."""
+    for outside in places:
+        if excess(outside) > 0:
+            if excess(inside) >= 0:  # as with data that lie exactly on a curve
+                return inside
+            return float(brentq(excess, inside, outside, xtol=xtol, rtol=rtol))
+        inside = outside
     return None
 
 
@@ -161,7 +173,7 @@ def bootstrap_intervals(
     --------
     >>> def guess(params):
     ...     return np.log(params["bias"])[None], lambda G: {"bias": G.sum(axis=0) / params["bias"]}
-    >>> layout = Layout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
+    >>> layout = ParameterLayout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
     >>> objective = Objective(guess, layout, Responses(np.array([[30.0, 10.0]])))
     >>> best = search(objective, [np.zeros(2)])
     >>> rng = np.random.default_rng(0)
@@ -174,9 +186,54 @@ def bootstrap_intervals(
     for _ in range(samples):
         again = Responses(simulate_counts(log_p, objective.data.totals, rng))
         # Where the likelihood is flat, a descent from one place would not leave it.
-        starts = [start, *(start + rng.normal(size=start.shape) for _ in range(OTHERS))]
-        found = search(replace(objective, data=again), starts, STEPS, FLAT)
+        starts = [start, *(start + rng.normal(size=start.shape) for _ in range(2))]
+        found = search(replace(objective, data=again), starts, MAX_STEPS, FLAT)
         for name, values in draws.items():
             values.append(found.params[name])
     tails = [(1 - level) / 2, (1 + level) / 2]
     return {name: np.quantile(values, tails, axis=0).T for name, values in draws.items()}
+
+
+def profile_interval(
+    profile: Callable[[float], float],
+    best: float,
+    limit: float,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    step: float = 0.05,
+) -> tuple[float, float]:
+    """Return how far a parameter can go until the profile of the loss passes a limit.
+
+    Parameters
+    ----------
+    profile : callable
+        The smallest loss that the other parameters reach for a value of this one.
+    best : float
+        Where the loss is smallest.
+    limit : float
+    bounds : (float, float)
+        Ends of an interval that the limit does not stop.
+    step : float
+        Away from the best value, doubled until the loss is beyond its limit.
+
+    Examples
+    --------
+    >>> low, high = profile_interval(lambda value: (value - 3.0) ** 2, 3.0, 4.0)
+    >>> round(low, 6), round(high, 6)
+    (1.0, 5.0)
+    """
+    ends = []
+    for bound, sign in zip(bounds, (-1.0, 1.0), strict=True):
+        places = _doubling(best, sign * step, bound)
+        end = _crossing(lambda value: profile(value) - limit, best, places, 1e-8, EPSILON)
+        ends.append(bound if end is None else end)
+    return ends[0], ends[1]
+
+
+def _doubling(best: float, step: float, bound: float) -> Iterator[float]:
+    """Yield places up to a bound, each twice as far from the best as the one before."""
+    for _ in range(60):
+        place = float(np.clip(best + step, min(bound, best), max(bound, best)))
+        yield place
+        if place == bound:
+            return
+        step *= 2

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.cognition.designs import Design, admit_categories
-from mercer.cognition.space import admit_stimuli, named_columns
+from mercer.cognition.designs import Design
+from mercer.cognition.stimuli import admit_categories, admit_stimuli, named_columns
 from mercer.domains import admit_labels
 from mercer.errors import DomainError, SolveError
 from mercer.threads import cores, in_threads

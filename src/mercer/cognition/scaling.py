@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from mercer.cognition.matrices import first, pair_of, square
+from mercer.cognition.similarity import first, pair_of, square
 from mercer.errors import DomainError, suggestion
 from mercer.gram import Dense
 from mercer.gram.centered import Centered

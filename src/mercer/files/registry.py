@@ -30,6 +30,9 @@ ROOMS = (
 )  # fmt: skip
 PLAIN = (Graph, Labels)  # neither values, points, estimators nor dataclasses
 RENAMED: dict[str, str] = {
+    "cognition.Layout": "cognition.ParameterLayout",
+    "cognition.Pinned": "cognition.PinnedSimplex",
+    "cognition.Positive": "cognition.PositiveReal",
     "plans.MarginPlan": "plans.Plan",
     "plans.SpectralPlan": "plans.Plan",
     "plans.NewtonPlan": "plans.Plan",

@@ -133,12 +133,10 @@ class AspectModel(LatentVariableModel):
         parts = []
 
         def work(first: int) -> None:
-            rows, pi = (
-                X[first : first + DOCUMENTS_PER_JOB],
-                topics[first : first + DOCUMENTS_PER_JOB],
-            )
+            part = slice(first, first + DOCUMENTS_PER_JOB)
+            pi = topics[part]
             counts = np.zeros((len(pi), *self.words.shape))
-            spread(_arrays(rows), self._turned, pi, counts)
+            spread(_arrays(X[part]), self._turned, pi, counts)
             parts.append((first, probability_scores(counts, self.words)))
 
         in_threads(work, range(0, len(logs), DOCUMENTS_PER_JOB))

@@ -33,7 +33,6 @@ __all__ = [
 
 LOG_TWO_PI = math.log(2 * math.pi)
 PARTS = ("mean", "covariance")
-SMALLEST_EIGENVALUE = 1e-12  # of correlations: what is below is zero up to rounding
 
 
 @model
@@ -162,10 +161,10 @@ class GaussianDensity(Model):
         D = (X - mean) * np.sqrt(w / w.sum())[:, None]
         covariance = D.T @ D
         size = np.sqrt(np.diag(covariance))
-        if (
-            not size.all()
-            or np.linalg.eigvalsh(covariance / np.outer(size, size))[0] < SMALLEST_EIGENVALUE
-        ):
+        correlation = (
+            covariance / np.outer(size, size) if size.all() else np.zeros_like(covariance)
+        )
+        if np.linalg.eigvalsh(correlation)[0] < 1e-12:  # zero up to rounding
             raise DomainError(
                 f"the covariance of the {X.shape[1]} columns of X is singular with {len(X)} "
                 "items: some column is constant, or depends on others; drop it, or fix the "

@@ -14,7 +14,7 @@ from mercer.plots.palette import INK, PALE, color, marker
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mercer.cognition.gradients import Gradient
+    from mercer.cognition.generalization import Gradient
 
 __all__ = ["plot_gradient", "plot_learning", "plot_map", "plot_observed"]
 

@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 
 from mercer.cognition import learner
 from mercer.cognition.alcove import ALCOVE
-from mercer.cognition.curves import fit_alcove
 from mercer.cognition.designs import Design, shj
+from mercer.cognition.learning_curves import fit_alcove
 from mercer.errors import ConvergenceWarning, DomainError, SolveError, ValidityError
 from mercer.kernels import Shepard
 from mercer.plots import plot_decision

@@ -7,9 +7,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from mercer.cognition.compare import compare
 from mercer.cognition.designs import medin_schaffer
-from mercer.cognition.experiment import Experiment
-from mercer.cognition.gcm import GCM
-from mercer.cognition.prototype import PrototypeModel
+from mercer.cognition.gcm import GCM, PrototypeModel
+from mercer.cognition.responses import Experiment
 from mercer.errors import DomainError
 
 SEEN = medin_schaffer(counts=True)

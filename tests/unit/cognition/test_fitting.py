@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 from mercer.cognition.exemplar_ridge import ExemplarRidge
-from mercer.cognition.fitting import Objective
-from mercer.cognition.gcm import GCM
-from mercer.cognition.memory import memorize
-from mercer.cognition.parameters import Layout, Pinned, Positive, Simplex
-from mercer.cognition.prototype import PrototypeModel
+from mercer.cognition.fitting import (
+    Objective,
+    ParameterLayout,
+    PinnedSimplex,
+    PositiveReal,
+    Simplex,
+)
+from mercer.cognition.gcm import GCM, PrototypeModel
 from mercer.cognition.responses import Responses, log_softmax
+from mercer.cognition.stimuli import memorize
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 
 RNG = np.random.default_rng(0)
@@ -73,9 +77,9 @@ def test_gradients_where_a_weight_is_pinned(place):
 
 
 def test_coordinates_return_to_their_values():
-    parts = (Positive("c"), Simplex("w", 3), Pinned("v", 3, 1, 0.25))
+    parts = (PositiveReal("c"), Simplex("w", 3), PinnedSimplex("v", 3, 1, 0.25))
     given = {"c": 2.5, "w": np.array([0.2, 0.3, 0.5]), "v": np.array([0.5, 0.25, 0.25]), "r": 1}
-    layout = Layout(given, parts)
+    layout = ParameterLayout(given, parts)
     again = layout.params(layout.coordinates(given))
     for name, value in given.items():
         np.testing.assert_allclose(again[name], value, rtol=1e-14)

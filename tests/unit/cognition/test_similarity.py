@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy.optimize import check_grad
 
-from mercer.cognition.confusions import MDSChoice, SimilarityChoice
-from mercer.cognition.coordinates import Estimated, Given
-from mercer.cognition.gradients import _Problem, fit_gradient
+from mercer.cognition import MDSChoice, SimilarityChoice
+from mercer.cognition.generalization import _Problem, fit_gradient
+from mercer.cognition.mds_choice import Estimated, Given
 from mercer.cognition.similarity import check_similarity
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Shepard

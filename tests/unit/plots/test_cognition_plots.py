@@ -8,11 +8,10 @@ from matplotlib.figure import Figure
 from mercer import plots
 from mercer.cognition.alcove import ALCOVE
 from mercer.cognition.compare import compare
-from mercer.cognition.confusions import MDSChoice
 from mercer.cognition.designs import medin_schaffer, shj_human
-from mercer.cognition.gcm import GCM
-from mercer.cognition.gradients import fit_gradient
-from mercer.cognition.prototype import PrototypeModel
+from mercer.cognition.gcm import GCM, PrototypeModel
+from mercer.cognition.generalization import fit_gradient
+from mercer.cognition.mds_choice import MDSChoice
 from mercer.cognition.scaling import stimulus_map
 from mercer.errors import DomainError
 from mercer.plots.axes import label_points

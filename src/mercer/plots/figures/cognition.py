@@ -57,8 +57,7 @@ def six_types(figure: Figure) -> None:
 )
 def five_four(figure: Figure) -> None:
     from mercer.cognition.designs import medin_schaffer
-    from mercer.cognition.gcm import GCM
-    from mercer.cognition.prototype import PrototypeModel
+    from mercer.cognition.gcm import GCM, PrototypeModel
 
     seen = medin_schaffer()
     titles = ("generalized context model", "prototype model")

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import chi2, t
 
-from mercer.cognition.profiles import profile_interval
+from mercer.cognition.fitting import aic, bic
+from mercer.cognition.intervals import profile_interval
 from mercer.domains.targets import real_numbers
 from mercer.errors import DomainError, suggestion
 from mercer.kernels import Shepard
@@ -309,8 +310,7 @@ class _Problem:
             v["sensitivity"], v["exponent"], v["height"], v["floor"],
             free=self.free, level=level, log_likelihood=float(likelihood),
             intervals={n: self._interval(k, theta, limit) for k, n in enumerate(self.free)},
-            aic=float(2 * count - 2 * likelihood),
-            bic=float(count * np.log(total) - 2 * likelihood),
+            aic=aic(float(likelihood), count), bic=bic(float(likelihood), count, total),
             distances=self.d, responses=self.y, trials=self.trials,
         )  # fmt: skip
 

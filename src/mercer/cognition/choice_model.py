@@ -15,10 +15,19 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.cognition.fitting import Fit, Minimum, Objective, Rule, conclude, search
+from mercer.cognition.fitting import (
+    SMALLEST_START,
+    Constraint,
+    Fit,
+    Minimum,
+    Objective,
+    ParameterLayout,
+    PositiveReal,
+    Rule,
+    conclude,
+    search,
+)
 from mercer.cognition.intervals import bootstrap_intervals, profile_intervals, simulate_counts
-from mercer.cognition.memory import Memory, memorize
-from mercer.cognition.parameters import Layout, Part, Positive
 from mercer.cognition.responses import (
     LOSSES,
     Responses,
@@ -26,7 +35,7 @@ from mercer.cognition.responses import (
     log_softmax,
     pooled_responses,
 )
-from mercer.cognition.space import Space, admit_stimuli, named_columns
+from mercer.cognition.stimuli import Distances, Memory, admit_stimuli, memorize, named_columns
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.kernels import Shepard
 from mercer.rkhs import Function
@@ -34,8 +43,7 @@ from mercer.values import positive, whole
 
 __all__ = ["ChoiceModel", "shares"]
 
-STRIPE = 2**21  # numbers that prediction holds at a time
-LIFT = 1e-3  # least weight of attention or bias at the start
+NUMBERS_AT_ONCE = 2**21  # that prediction holds
 RESULTS = ("fit_", "log_likelihood_", "sse_", "aic_", "bic_", "subjects_", "_asked")
 
 
@@ -120,7 +128,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         params = self.params_ if subject is None else self._subject(subject).params
         rows = admit_stimuli(stimuli, "stimuli", self.n_features_in_, self._columns)
-        size = max(1, STRIPE // (len(self._memory.rows) * self.n_features_in_))
+        size = max(1, NUMBERS_AT_ONCE // (len(self._memory.rows) * self.n_features_in_))
         parts = [rows[i : i + size] for i in range(0, len(rows), size)]
         scores = [self._rule(self._memory, part)(params)[0] for part in parts]
         return log_softmax(np.concatenate(scores))
@@ -191,7 +199,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         return bootstrap_intervals(objective, best, level, whole(self, "samples", samples), rng)
 
     def _results(
-        self, memory: Memory, layout: Layout, rows: np.ndarray, responses: Any
+        self, memory: Memory, layout: ParameterLayout, rows: np.ndarray, responses: Any
     ) -> dict[str, Any]:
         """Fit all subjects together, and each of several alone."""
         subjects = admit_responses(responses, len(rows), memory.classes, self.loss)
@@ -217,7 +225,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         return results
 
     def _search(
-        self, rule: Rule, layout: Layout, data: Responses, starts: list[np.ndarray]
+        self, rule: Rule, layout: ParameterLayout, data: Responses, starts: list[np.ndarray]
     ) -> Minimum:
         objective = Objective(rule, layout, data, self.loss)
         found = search(objective, starts, whole(self, "max_iter", self.max_iter))
@@ -230,14 +238,16 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             )
         return found
 
-    def _starts(self, memory: Memory, layout: Layout, rows: np.ndarray) -> list[np.ndarray]:
+    def _starts(
+        self, memory: Memory, layout: ParameterLayout, rows: np.ndarray
+    ) -> list[np.ndarray]:
         """Return the given parameters and random ones, as coordinates."""
         rng = np.random.default_rng(self.random_state)
-        few = rows[: max(1, STRIPE // memory.rows.size)]
-        typical = Space(few, memory.rows, float(self.order), float(self.exponent)).typical()
+        few = rows[: max(1, NUMBERS_AT_ONCE // memory.rows.size)]
+        typical = Distances(few, memory.rows, float(self.order), float(self.exponent)).typical()
         # What has no weight at first would have no slope either, and never get any.
         lifted = {
-            name: np.maximum(value, LIFT) if np.ndim(value) else value
+            name: np.maximum(value, SMALLEST_START) if np.ndim(value) else value
             for name, value in layout.given.items()
         }
         starts = [layout.coordinates(lifted)]
@@ -245,9 +255,9 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             starts.append(np.concatenate([self._draw(p, rng, typical) for p in layout.parts]))
         return starts
 
-    def _draw(self, part: Part, rng: np.random.Generator, typical: float) -> np.ndarray:
+    def _draw(self, part: Constraint, rng: np.random.Generator, typical: float) -> np.ndarray:
         """Return random coordinates of one parameter."""
-        if not isinstance(part, Positive):
+        if not isinstance(part, PositiveReal):
             return part.coordinates(rng.dirichlet(np.ones(part.size)))
         mean, deviation = self.spread[part.name]
         unit = 1 / typical if part.name == "sensitivity" else 1.0
@@ -273,7 +283,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             raise DomainError(f"there is no subject {subject!r}; {len(several)} were fitted alone")
         return several[subject]
 
-    def _layout(self, memory: Memory) -> Layout:
+    def _layout(self, memory: Memory) -> ParameterLayout:
         """Return all parameters as they are given, and which of them are free."""
         if self.loss not in LOSSES:
             raise ValidityError(f"loss cannot be {self.loss!r}{suggestion(self.loss, LOSSES)}")
@@ -284,7 +294,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             if name not in self.names:
                 raise ValidityError(f"free names {name!r}{suggestion(name, self.names)}")
         parts = self._parts(memory)
-        return Layout(
+        return ParameterLayout(
             self._given(memory), tuple(parts[name] for name in self.names if name in free)
         )
 
@@ -300,7 +310,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         """Return the parameters as they are given, checked."""
         raise NotImplementedError
 
-    def _parts(self, memory: Memory) -> dict[str, Part]:
+    def _parts(self, memory: Memory) -> dict[str, Constraint]:
         """Return the constraints of the parameters."""
         raise NotImplementedError
 
