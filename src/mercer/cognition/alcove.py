@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.cognition.learner import Learner, admit_new, admit_trials, distinct, softmax
+from mercer.domains import Items
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Shepard
 from mercer.rkhs import Function
@@ -125,7 +127,14 @@ class ALCOVE(Learner):
         self.noise = noise
         self.attention_constraint = attention_constraint
 
-    def fit(self, X: Any, categories: Any, nodes: Any = None, *, control: Any = None) -> Self:
+    def fit(
+        self,
+        X: Items,
+        categories: ArrayLike,
+        nodes: ArrayLike | None = None,
+        *,
+        control: ArrayLike | None = None,
+    ) -> Self:
         """Learn trial by trial, in the order of the rows.
 
         Parameters

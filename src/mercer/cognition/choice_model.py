@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,10 +37,11 @@ from mercer.cognition.responses import (
     pooled_responses,
 )
 from mercer.cognition.stimuli import Distances, Memory, admit_stimuli, memorize, named_columns
+from mercer.domains import Items
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.kernels import Shepard
 from mercer.rkhs import Function
-from mercer.values import positive, whole
+from mercer.values import Seed, positive, whole
 
 __all__ = ["ChoiceModel", "shares"]
 
@@ -75,11 +77,11 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        exemplars: Any,
-        categories: Any,
-        stimuli: Any = None,
-        responses: Any = None,
-        strengths: Any = None,
+        exemplars: Items,
+        categories: ArrayLike,
+        stimuli: Items | None = None,
+        responses: ArrayLike | None = None,
+        strengths: ArrayLike | None = None,
     ) -> Self:
         """Store the exemplars and, if there are responses, fit what is free to them.
 
@@ -119,11 +121,11 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             setattr(self, name, value)
         return self
 
-    def predict_proba(self, stimuli: Any, subject: int | None = None) -> np.ndarray:
+    def predict_proba(self, stimuli: Items, subject: int | None = None) -> np.ndarray:
         """Return the probability of each answer, of all subjects together or of one."""
         return np.exp(self.predict_log_proba(stimuli, subject))
 
-    def predict_log_proba(self, stimuli: Any, subject: int | None = None) -> np.ndarray:
+    def predict_log_proba(self, stimuli: Items, subject: int | None = None) -> np.ndarray:
         """Return the logarithm of the probability of each answer."""
         check_is_fitted(self)
         params = self.params_ if subject is None else self._subject(subject).params
@@ -133,17 +135,21 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         scores = [self._rule(self._memory, part)(params)[0] for part in parts]
         return log_softmax(np.concatenate(scores))
 
-    def predict(self, stimuli: Any) -> np.ndarray:
+    def predict(self, stimuli: Items) -> np.ndarray:
         """Return the most probable answer to each stimulus."""
         return self.classes_[self.predict_log_proba(stimuli).argmax(axis=1)]
 
-    def log_likelihood(self, stimuli: Any, responses: Any, subject: int | None = None) -> float:
+    def log_likelihood(
+        self, stimuli: Items, responses: ArrayLike, subject: int | None = None
+    ) -> float:
         """Return Σ n log p of other responses, for example of held-out subjects."""
         log_p = self.predict_log_proba(stimuli, subject)
         many = admit_responses(responses, len(log_p), self.classes_)
         return sum(one.log_likelihood(log_p) for one in many)
 
-    def simulate(self, stimuli: Any, trials: Any = 1, random_state: Any = None) -> np.ndarray:
+    def simulate(
+        self, stimuli: Items, trials: ArrayLike = 1, random_state: Seed = None
+    ) -> np.ndarray:
         """Return random counts of answers, to so many trials of each stimulus."""
         rng = np.random.default_rng(random_state)
         return simulate_counts(self.predict_log_proba(stimuli), trials, rng)
@@ -154,7 +160,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         method: str = "profile",
         *,
         samples: int = 200,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         subject: int | None = None,
     ) -> dict[str, np.ndarray]:
         """Return a confidence interval for each free parameter.
@@ -199,7 +205,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         return bootstrap_intervals(objective, best, level, whole(self, "samples", samples), rng)
 
     def _results(
-        self, memory: Memory, layout: ParameterLayout, rows: np.ndarray, responses: Any
+        self, memory: Memory, layout: ParameterLayout, rows: np.ndarray, responses: ArrayLike
     ) -> dict[str, Any]:
         """Fit all subjects together, and each of several alone."""
         subjects = admit_responses(responses, len(rows), memory.classes, self.loss)
@@ -323,7 +329,9 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
 
-def shares(owner: Any, name: str, value: Any, count: int, per: str, zero: bool) -> np.ndarray:
+def shares(
+    owner: object, name: str, value: ArrayLike | None, count: int, per: str, zero: bool
+) -> np.ndarray:
     """Return weights that sum to one, by default equal ones.
 
     Examples

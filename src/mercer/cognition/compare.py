@@ -285,7 +285,7 @@ def _named(models: Any) -> dict[str, Any]:
     return named
 
 
-def _check(data: Any) -> None:
+def _check(data: object) -> None:
     if not isinstance(data, Experiment):
         raise DomainError(
             "data must be an Experiment(exemplars, categories, stimuli, responses), found "

@@ -8,10 +8,11 @@ distance of the stimuli in a psychological space.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -90,7 +91,7 @@ class SimilarityChoice(ConfusionModel):
            [0.167, 1.   ]])
     """
 
-    def fit(self, confusions: Any, labels: Any = None) -> Self:
+    def fit(self, confusions: ArrayLike, labels: Sequence[object] | None = None) -> Self:
         """Fit to counts of answers (columns) to stimuli (rows)."""
         N, known = admit_confusions(confusions, labels)
         n = len(N)
@@ -122,7 +123,9 @@ class SimilarityChoice(ConfusionModel):
         return self.probabilities_
 
 
-def admit_confusions(confusions: Any, labels: Any) -> tuple[np.ndarray, tuple]:
+def admit_confusions(
+    confusions: ArrayLike, labels: Sequence[object] | None
+) -> tuple[np.ndarray, tuple]:
     """Return a confusion matrix of counts, every stimulus shown at least once."""
     N, known = square(confusions, labels, "confusions")
     bad = (N < 0) | (N != np.round(N))

@@ -11,8 +11,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.cognition.learner import Learner, admit_trials, softmax
+from mercer.domains import Items
 from mercer.errors import DomainError
 from mercer.kernels import Categorical, Kernel, Linear
 from mercer.rkhs import Function
@@ -29,7 +31,7 @@ class Cues(Learner):
     # Whether the weights are coefficients of stimuli, with rows of a Gram matrix as cues.
     _dual: bool
 
-    def fit(self, X: Any, categories: Any, *, control: Any = None) -> Self:
+    def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
         """Learn trial by trial, in the order of the rows.
 
         Parameters

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.cognition.responses import Experiment
 from mercer.cognition.stimuli import admit_categories, admit_stimuli
@@ -237,7 +238,7 @@ def _type(kind: Any) -> str:
     raise DomainError(f"there is no type {kind!r}{hint}")
 
 
-def _count(value: Any, name: str) -> int:
+def _count(value: ArrayLike, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise DomainError(f"{name} must be a whole number from 1 on, found {value!r}")
     return int(value)

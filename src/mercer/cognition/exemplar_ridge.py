@@ -36,7 +36,7 @@ from mercer.errors import ValidityError
 from mercer.gram import Dense
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Problem
-from mercer.values import positive
+from mercer.values import Seed, positive
 
 __all__ = ["ExemplarRidge", "WeightedSimilarity"]
 
@@ -102,7 +102,7 @@ class ExemplarRidge(ChoiceModel):
         loss: str = "likelihood",
         *,
         starts: int = 10,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         max_iter: int = 500,
     ) -> None:
         self.sensitivity = sensitivity

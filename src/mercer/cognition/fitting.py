@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from mercer.cognition.responses import Responses, log_softmax
@@ -66,7 +67,7 @@ class PositiveReal:
     def value(self, z: np.ndarray) -> float:
         return float(np.exp(z[0]))
 
-    def coordinates(self, value: Any) -> np.ndarray:
+    def coordinates(self, value: ArrayLike) -> np.ndarray:
         with np.errstate(divide="ignore"):  # zero and infinity are moved to the bounds
             return np.clip(np.log(np.atleast_1d(value)), *self.bounds)
 
@@ -103,7 +104,7 @@ class Simplex:
         w = np.exp(z - z.max())
         return w / w.sum()
 
-    def coordinates(self, value: Any) -> np.ndarray:
+    def coordinates(self, value: ArrayLike) -> np.ndarray:
         z = np.log(np.maximum(value, 1e-17))  # below, nothing changes
         return z - z.mean()
 
@@ -143,7 +144,7 @@ class PinnedSimplex:
         w[self._others] = (1 - self.share) * Simplex(self.name, self.size).value(z)
         return w
 
-    def coordinates(self, value: Any) -> np.ndarray:
+    def coordinates(self, value: ArrayLike) -> np.ndarray:
         return Simplex(self.name, self.size).coordinates(np.asarray(value)[self._others])
 
     def pull(self, value: np.ndarray, slope: np.ndarray) -> np.ndarray:
@@ -177,7 +178,7 @@ class Unconstrained:
     def value(self, z: np.ndarray) -> np.ndarray:
         return z
 
-    def coordinates(self, value: Any) -> np.ndarray:
+    def coordinates(self, value: ArrayLike) -> np.ndarray:
         return np.ravel(value)
 
     def pull(self, value: np.ndarray, slope: np.ndarray) -> np.ndarray:

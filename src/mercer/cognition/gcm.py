@@ -28,7 +28,7 @@ from mercer.cognition.fitting import (
 from mercer.cognition.stimuli import Distances, Memory
 from mercer.errors import ValidityError
 from mercer.rkhs import Function
-from mercer.values import positive
+from mercer.values import Seed, positive
 
 __all__ = ["GCM", "LuceModel", "PrototypeModel", "SummedSimilarity", "context_model"]
 
@@ -102,7 +102,7 @@ class LuceModel(ChoiceModel):
         loss: str = "likelihood",
         *,
         starts: int = 10,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         max_iter: int = 500,
     ) -> None:
         self.sensitivity = sensitivity

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.stats import chi2, t
 
@@ -70,7 +71,7 @@ class Gradient:
     trials: np.ndarray | None = field(default=None, repr=False)
     alternatives: tuple[Gradient, ...] = field(default=(), repr=False)
 
-    def __call__(self, distances: Any) -> np.ndarray:
+    def __call__(self, distances: ArrayLike) -> np.ndarray:
         """Return the expected response at some distances."""
         d = np.asarray(distances, dtype=float)
         fall = np.exp(-self.sensitivity * d**self.exponent)
@@ -109,9 +110,9 @@ class Gradient:
 
 
 def fit_gradient(
-    distances: Any,
-    responses: Any,
-    trials: Any = None,
+    distances: ArrayLike,
+    responses: ArrayLike,
+    trials: ArrayLike | None = None,
     *,
     exponent: float | None = None,
     height: float = 1.0,
@@ -352,7 +353,7 @@ class _Problem:
 
 
 def _admit(
-    distances: Any, responses: Any, trials: Any
+    distances: ArrayLike, responses: ArrayLike, trials: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return flat distances and responses, counts as proportions of their trials."""
     d = np.ravel(real_numbers(distances, "distances"))

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import chi2
@@ -144,7 +145,7 @@ def _crossing(
     return None
 
 
-def simulate_counts(log_p: np.ndarray, totals: Any, rng: np.random.Generator) -> np.ndarray:
+def simulate_counts(log_p: np.ndarray, totals: ArrayLike, rng: np.random.Generator) -> np.ndarray:
     """Return random counts with these probabilities and totals.
 
     Examples

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.cognition.designs import Design
 from mercer.cognition.stimuli import admit_categories, admit_stimuli, named_columns
-from mercer.domains import admit_labels
+from mercer.domains import Items, admit_labels
 from mercer.errors import DomainError, SolveError
 from mercer.threads import cores, in_threads
 
@@ -106,13 +107,13 @@ class Learner(ClassifierMixin, BaseEstimator):
         in_threads(some, parts)
         return errors
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each category, in the order of `classes_`."""
         check_is_fitted(self, "trace_")
         rows = admit_new(X, "X", self.n_features_in_, self._columns)
         return self._choose(self._outputs(rows))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the most probable category; of equal ones the first."""
         winners = self.predict_proba(X).argmax(axis=1)
         return self.classes_[winners]
@@ -165,7 +166,7 @@ def per_block(design: Design, errors: np.ndarray) -> np.ndarray:
     return np.add.reduceat(errors, starts, axis=1) / design.lengths
 
 
-def admit_trials(X: Any, categories: Any, control: Any) -> Trials:
+def admit_trials(X: Items, categories: ArrayLike, control: ArrayLike | None) -> Trials:
     """Return a sequence of trials, one for each row, refusing what cannot be learned."""
     stimuli = admit_stimuli(X, "X")
     n = len(stimuli)
@@ -192,7 +193,7 @@ def admit_trials(X: Any, categories: Any, control: Any) -> Trials:
 
 
 def admit_new(
-    rows: Any, name: str, width: int, columns: tuple[str, ...] | None = None
+    rows: Items, name: str, width: int, columns: tuple[str, ...] | None = None
 ) -> np.ndarray:
     """Return rows of numbers as float64, refusing another number of dimensions than learned.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from mercer.cognition.alcove import ALCOVE
@@ -27,10 +27,7 @@ BOUNDS = {
     "association_rate": (1e-4, 1.0),
     "attention_rate": (1e-5, 10.0),
 }
-# What learning that diverged is worth: more than any curves can differ.
-DIVERGED = 1e6
-# Points that are looked at for each start after the first.
-DRAWS = 20
+DIVERGED = 1e6  # loss of learning that diverged: more than any curves can differ
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Search:
 
 
 def fit_alcove(
-    curves: Any,
+    curves: Sequence[ArrayLike],
     designs: Design | Sequence[Design],
     start: ALCOVE | None = None,
     free: Sequence[str] = tuple(BOUNDS),
@@ -159,12 +156,12 @@ def fit_alcove(
 
 
 def _descend(
-    loss: Any, names: tuple[str, ...], first: np.ndarray, limits: np.ndarray, seed: int,
-    starts: int, max_evaluations: int,
+    loss: Callable[[np.ndarray], float], names: tuple[str, ...], first: np.ndarray,
+    limits: np.ndarray, seed: int, starts: int, max_evaluations: int,
 ) -> Search:  # fmt: skip
     """Go down from each start."""
     low, high = np.log(limits).T
-    drawn = np.random.default_rng(seed).uniform(low, high, (DRAWS * (starts - 1), len(names)))
+    drawn = np.random.default_rng(seed).uniform(low, high, (20 * (starts - 1), len(names)))
     promising = np.argsort([loss(x) for x in drawn], kind="stable")[: starts - 1]
     begins = np.vstack([np.clip(np.log(first), low, high), drawn[promising]])
     found = [_simplex(loss, begin, low, high, max_evaluations) for begin in begins]
@@ -182,7 +179,11 @@ def _descend(
 
 
 def _simplex(
-    loss: Any, begin: np.ndarray, low: np.ndarray, high: np.ndarray, limit: int
+    loss: Callable[[np.ndarray], float],
+    begin: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    limit: int,
 ) -> tuple[np.ndarray, float, bool, int]:
     """Go down from one start; return the end, its loss, whether it is done, and the count."""
     from scipy.optimize import minimize
@@ -199,7 +200,7 @@ def _with(start: ALCOVE, names: tuple[str, ...], values: np.ndarray) -> ALCOVE:
     return clone(start).set_params(**dict(zip(names, map(float, values), strict=True)))
 
 
-def _admit_curves(curves: Any, designs: list[Design]) -> list[np.ndarray]:
+def _admit_curves(curves: Sequence[ArrayLike], designs: list[Design]) -> list[np.ndarray]:
     """Return one curve for each design, refusing what are no proportions of errors."""
     if not designs:
         raise DomainError("there are no designs, so there is nothing to simulate")

@@ -8,10 +8,11 @@ scores to slopes for the parameters.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.cognition.confusions import MAX_STEPS, ConfusionModel, admit_confusions
@@ -31,6 +32,7 @@ from mercer.cognition.responses import Responses, log_softmax
 from mercer.cognition.scaling import principal_axes, stimulus_map
 from mercer.cognition.similarity import first
 from mercer.cognition.stimuli import Distances, admit_stimuli
+from mercer.domains import Items
 from mercer.domains.targets import real_numbers
 from mercer.errors import ConvergenceWarning, DomainError, suggestion
 from mercer.kernels import Shepard
@@ -88,8 +90,8 @@ class MDSChoice(ConfusionModel):
     def __init__(
         self,
         sensitivity: float = 1.0,
-        attention: Any = None,
-        bias: Any = None,
+        attention: Sequence[float] | None = None,
+        bias: Sequence[float] | None = None,
         order: float = 2.0,
         exponent: float = 1.0,
         *,
@@ -108,7 +110,12 @@ class MDSChoice(ConfusionModel):
         self.starts = starts
         self.random_state = random_state
 
-    def fit(self, confusions: Any, coordinates: Any = None, labels: Any = None) -> Self:
+    def fit(
+        self,
+        confusions: ArrayLike,
+        coordinates: ArrayLike | None = None,
+        labels: Sequence[object] | None = None,
+    ) -> Self:
         """Fit to counts of answers (columns) to stimuli (rows).
 
         Parameters
@@ -145,7 +152,7 @@ class MDSChoice(ConfusionModel):
         )
         return self
 
-    def predict_proba(self, stimuli: Any = None) -> np.ndarray:
+    def predict_proba(self, stimuli: Items | None = None) -> np.ndarray:
         """Return the probability of each answer to stimuli of the same space.
 
         Parameters
@@ -176,7 +183,9 @@ class MDSChoice(ConfusionModel):
         value = objective.data.likelihood_loss(log_softmax(objective.rule(params)[0]))[0]
         return profile_intervals(objective, Minimum(z, params, value, 0.0), level)
 
-    def _problem(self, N: np.ndarray, coordinates: Any) -> tuple[Objective, list[Any], int]:
+    def _problem(
+        self, N: np.ndarray, coordinates: ArrayLike | None
+    ) -> tuple[Objective, list[Any], int]:
         """Return what to minimize, where to start, and how many directions change nothing."""
         free = (self.free,) if isinstance(self.free, str) else tuple(self.free or ())
         for name in free:
@@ -231,7 +240,7 @@ class MDSChoice(ConfusionModel):
         return int(self.dimensions)
 
 
-def _placed(coordinates: Any, n: int) -> np.ndarray:
+def _placed(coordinates: ArrayLike, n: int) -> np.ndarray:
     X = real_numbers(coordinates, "coordinates")
     if X.ndim != 2 or len(X) != n or not X.shape[1]:
         raise DomainError(
@@ -242,7 +251,7 @@ def _placed(coordinates: Any, n: int) -> np.ndarray:
     return X
 
 
-def _simplex(values: Any, count: int, name: str, zero: bool = False) -> np.ndarray:
+def _simplex(values: ArrayLike | None, count: int, name: str, zero: bool = False) -> np.ndarray:
     """Return weights that sum to one, by default all alike."""
     if values is None:
         return np.full(count, 1 / count)

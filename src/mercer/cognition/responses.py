@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import is_frame, real_numbers
 from mercer.errors import DomainError
@@ -110,7 +111,7 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def admit_responses(
-    responses: Any, stimuli: int, classes: np.ndarray, loss: str = "likelihood"
+    responses: ArrayLike, stimuli: int, classes: np.ndarray, loss: str = "likelihood"
 ) -> list[Responses]:
     """Return the responses of each subject, refusing what are no counts.
 
@@ -175,7 +176,7 @@ def _whole(array: np.ndarray) -> np.ndarray:
     return np.where(np.isclose(array, near, rtol=1e-9, atol=0.0), near, array)
 
 
-def _arranged(responses: Any, stimuli: int, classes: np.ndarray) -> Any:
+def _arranged(responses: ArrayLike, stimuli: int, classes: np.ndarray) -> Any:
     """Put the columns of DataFrames, one or one for each subject, into the categories' order."""
     if not isinstance(responses, list | tuple) or np.ndim(responses[0] if responses else 0) != 2:
         return _in_order(responses, classes)

@@ -7,10 +7,12 @@ themselves (metric) or by their order alone (non-metric; Kruskal, 1964).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
 
 from mercer.cognition.similarity import first, pair_of, square
@@ -75,12 +77,12 @@ class StimulusMap:
 
 
 def stimulus_map(
-    matrix: Any,
+    matrix: ArrayLike,
     dimensions: int = 2,
     *,
     metric: bool = True,
     kind: str = "dissimilarities",
-    labels: Any = None,
+    labels: Sequence[object] | None = None,
     starts: int = 8,
     random_state: int = 0,
 ) -> StimulusMap:
@@ -126,7 +128,7 @@ def stimulus_map(
     return StimulusMap(X, known, stress, metric, squareform(pdist(X)), squareform(disparities))
 
 
-def classical_scaling(dissimilarities: Any, dimensions: int = 2) -> np.ndarray:
+def classical_scaling(dissimilarities: ArrayLike, dimensions: int = 2) -> np.ndarray:
     """Return coordinates whose inner products are closest to those that distances imply.
 
     Exact where the dissimilarities are Euclidean distances of so few dimensions.
@@ -174,7 +176,9 @@ def _improve(
     return X, stress, wanted
 
 
-def _dissimilarities(matrix: Any, kind: str, labels: Any) -> tuple[np.ndarray, tuple]:
+def _dissimilarities(
+    matrix: ArrayLike, kind: str, labels: Sequence[object] | None
+) -> tuple[np.ndarray, tuple]:
     """Return symmetric dissimilarities with zeros on the diagonal, and labels."""
     if kind not in KINDS:
         raise DomainError(f"kind cannot be {kind!r}{suggestion(kind, KINDS)}")

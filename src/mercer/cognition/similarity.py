@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains.targets import real_numbers
 from mercer.errors import DomainError
@@ -95,7 +96,11 @@ class SimilarityCheck:
 
 
 def check_similarity(
-    similarities: Any, labels: Any = None, *, distances: Any = None, tolerance: float = 1e-9
+    similarities: ArrayLike,
+    labels: Sequence[object] | None = None,
+    *,
+    distances: ArrayLike | None = None,
+    tolerance: float = 1e-9,
 ) -> SimilarityCheck:
     """Check a similarity matrix for symmetry, minimality, triangles and definiteness.
 
@@ -173,7 +178,9 @@ def _minimality(S: np.ndarray, known: tuple, small: float) -> Finding:
     return Finding("minimality", True, 0.0, (), 0.0, words)
 
 
-def _triangle(S: np.ndarray, known: tuple, distances: Any, tolerance: float) -> Finding:
+def _triangle(
+    S: np.ndarray, known: tuple, distances: ArrayLike | None, tolerance: float
+) -> Finding:
     """All ordered triples of different items, d_ik ≤ d_ij + d_jk."""
     name, n = "triangle inequality", len(S)
     if n < 3:
@@ -256,7 +263,9 @@ def _place(M: np.ndarray) -> tuple[int, int]:
     return int(row), int(column)
 
 
-def square(matrix: Any, labels: Any = None, name: str = "matrix") -> tuple[np.ndarray, tuple]:
+def square(
+    matrix: ArrayLike, labels: Sequence[object] | None = None, name: str = "matrix"
+) -> tuple[np.ndarray, tuple]:
     """Return a square matrix as float64 and the names of its items.
 
     Names are those given, or the columns of a data frame, or places from 0 on.
@@ -287,7 +296,7 @@ def square(matrix: Any, labels: Any = None, name: str = "matrix") -> tuple[np.nd
     return M, known
 
 
-def _columns(matrix: Any, name: str) -> Any:
+def _columns(matrix: ArrayLike, name: str) -> Any:
     """Return the column names of a data frame whose rows have the same names or none."""
     columns, index = getattr(matrix, "columns", None), getattr(matrix, "index", None)
     if columns is None or index is None:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import VectorDomain, admit_labels, is_frame, real_numbers
+from mercer.domains import Items, VectorDomain, admit_labels, is_frame, real_numbers
 from mercer.errors import DomainError
 from mercer.memory import afford
 
@@ -87,7 +88,7 @@ def named_columns(rows: Any) -> tuple[str, ...] | None:
 
 
 def admit_stimuli(
-    rows: Any, name: str, width: int | None = None, columns: tuple[str, ...] | None = None
+    rows: Items, name: str, width: int | None = None, columns: tuple[str, ...] | None = None
 ) -> np.ndarray:
     """Return rows of numbers as float64, refusing another number, or order, of dimensions.
 
@@ -138,7 +139,7 @@ def admit_categories(categories: Any, count: int) -> tuple[np.ndarray, np.ndarra
     return admit_labels(categories, count)
 
 
-def _check_lengths(rows: Any, name: str) -> None:
+def _check_lengths(rows: Items, name: str) -> None:
     """Refuse rows of different lengths, naming the first that differs."""
     if not isinstance(rows, list | tuple) or not all(np.ndim(row) == 1 for row in rows):
         return
@@ -231,7 +232,7 @@ def _refuse_unused(categories: Any) -> None:
             )
 
 
-def _admit_strengths(strengths: Any, count: int) -> np.ndarray:
+def _admit_strengths(strengths: ArrayLike | None, count: int) -> np.ndarray:
     if strengths is None:
         return np.ones(count)
     V = real_numbers(strengths, "strengths")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import ValidityError
 from mercer.models.base import Model
@@ -17,7 +18,7 @@ from mercer.models.hmm import HiddenMarkovModel
 __all__ = ["as_model"]
 
 
-def as_model(thing: Any) -> Model:
+def as_model(thing: object) -> Model:
     """Return the model that an object of another library stands for.
 
     A `Model` stays what it is. A `GaussianMixture` of scikit-learn, fitted or not, becomes a
@@ -106,7 +107,7 @@ def _hmm_chain(other: Any) -> dict[str, Any]:
     }
 
 
-def _distributions(p: Any) -> np.ndarray:
+def _distributions(p: ArrayLike) -> np.ndarray:
     """Return probabilities that sum to one up to rounding, which hmmlearn asks of users only to
     six digits."""
     p = np.asarray(p, dtype=np.float64)

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from mercer.domains import Domain, Vectors
+from mercer.domains import Domain, Items, Vectors
 from mercer.errors import ValidityError
 from mercer.memory import afford
 from mercer.models.base import model
@@ -114,7 +115,7 @@ class AspectModel(LatentVariableModel):
     def _turned(self) -> np.ndarray:
         return np.array(self.words.T, order="C")
 
-    def mixtures(self, X: Any) -> np.ndarray:
+    def mixtures(self, X: Items) -> np.ndarray:
         """Return the most probable mixture of topics of each document."""
         points: Any = self._admit(X)
         return self._folded(self._counts(points))[0]
@@ -216,7 +217,7 @@ class AspectModel(LatentVariableModel):
         value = float(weights[some] @ (values[some] + constants))
         return better, value + log_prior(self.words, self.smoothing)
 
-    def sample(self, count: int, seed: int = 0, length: Any = 100) -> np.ndarray:
+    def sample(self, count: int, seed: int = 0, length: ArrayLike = 100) -> np.ndarray:
         """Draw the counts of `count` documents of a length, or of one length for each."""
         self.require_fitted()
         rng, lengths = np.random.default_rng(seed), lengths_of(count, length)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer.domains import ANYTHING, Domain, Points, admit_weights
+from mercer.domains import ANYTHING, Domain, Items, Points, admit_weights
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.values import Value
 from mercer.values import frozen as model
@@ -68,7 +68,7 @@ class Model(Value):
 
     # ---- what its users call ----------------------------------------------------------------
 
-    def log_density(self, X: Any) -> np.ndarray:
+    def log_density(self, X: Items) -> np.ndarray:
         """Return ln p(x|θ) of each item of `X`; −∞ for what is impossible."""
         found = np.asarray(self.log_densities(self._admit(X)), dtype=np.float64)
         bad = np.flatnonzero(np.isnan(found) | (found == np.inf))
@@ -79,7 +79,7 @@ class Model(Value):
             )
         return found
 
-    def score(self, X: Any) -> np.ndarray:
+    def score(self, X: Items) -> np.ndarray:
         """Return the Fisher score of each item of `X` (6.32), one column for each parameter."""
         found = np.asarray(self.scores(self._admit(X)), dtype=np.float64)
         looked_at = found[:, :1] if self.whole_rows else found
@@ -117,12 +117,12 @@ class Model(Value):
                 f"{self!r} has not been fitted: use model.fit(X), or a kernel with fit_model=True"
             )
 
-    def _admit(self, X: Any) -> Points:
+    def _admit(self, X: Items) -> Points:
         self.require_fitted()
         return self.domain.admit(X)
 
 
-def choice(owner: Any, name: str, value: Any, known: tuple[str, ...]) -> str:
+def choice(owner: object, name: str, value: Any, known: tuple[str, ...]) -> str:
     """Return a parameter that is one of a few words."""
     if value not in known:
         raise ValidityError(

@@ -6,6 +6,7 @@ import itertools
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import Domain
 from mercer.errors import DomainError, ValidityError
@@ -154,7 +155,7 @@ class MarkovChain(Model):
         table = smoothed_frequencies(counts, self.smoothing)
         return self.set_params(probabilities=table, alphabet=alphabet)
 
-    def sample(self, count: int, seed: int = 0, length: Any = 100) -> list[Any]:
+    def sample(self, count: int, seed: int = 0, length: ArrayLike = 100) -> list[Any]:
         """Draw `count` sequences of a length, or of one length for each."""
         self.require_fitted()
         rng, lengths = np.random.default_rng(seed), lengths_of(count, length)

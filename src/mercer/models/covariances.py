@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import ValidityError
 from mercer.models.gaussian import (
@@ -32,7 +33,7 @@ FARTHEST_MEAN = 1e5  # squared, in deviations, from the middle; beyond it digits
 class FullCovariance:
     """A matrix for each component."""
 
-    def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
+    def check(self, owner: object, given: ArrayLike, components: int, width: int) -> np.ndarray:
         """Return a valid array."""
         array = numbers(owner, "covariances", given, (components, width, width))
         for k, covariance in enumerate(array):
@@ -51,7 +52,13 @@ class FullCovariance:
         return found
 
     def scores(
-        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
+        self,
+        X: np.ndarray,
+        R: np.ndarray,
+        means: np.ndarray,
+        roots: np.ndarray,
+        excess: np.ndarray,
+        out: np.ndarray,
     ) -> None:
         """Write the scores of weights, which are in `excess`, then of means and covariances,
         given the responsibilities R."""
@@ -103,7 +110,7 @@ class FullCovariance:
 class TiedCovariance(FullCovariance):
     """One matrix for all components."""
 
-    def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
+    def check(self, owner: object, given: ArrayLike, components: int, width: int) -> np.ndarray:
         array = numbers(owner, "covariances", given, (width, width))
         factor(array, f"covariances of {type(owner).__name__}")
         return array
@@ -112,7 +119,13 @@ class TiedCovariance(FullCovariance):
         return np.repeat(np.linalg.cholesky(covariances)[None], components, axis=0)
 
     def scores(
-        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
+        self,
+        X: np.ndarray,
+        R: np.ndarray,
+        means: np.ndarray,
+        roots: np.ndarray,
+        excess: np.ndarray,
+        out: np.ndarray,
     ) -> None:
         begin, width, L = excess.shape[1], means.shape[1], roots[0]
         out[:, :begin] = excess
@@ -143,7 +156,7 @@ class TiedCovariance(FullCovariance):
 class DiagonalCovariance:
     """Variances of independent columns for each component."""
 
-    def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
+    def check(self, owner: object, given: ArrayLike, components: int, width: int) -> np.ndarray:
         return _variances(owner, given, (components, width))
 
     def roots(self, covariances: np.ndarray, components: int, width: int) -> np.ndarray:
@@ -166,7 +179,13 @@ class DiagonalCovariance:
         return logs
 
     def scores(
-        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
+        self,
+        X: np.ndarray,
+        R: np.ndarray,
+        means: np.ndarray,
+        roots: np.ndarray,
+        excess: np.ndarray,
+        out: np.ndarray,
     ) -> None:
         from mercer.models.mixture_loops import diagonal_scores
 
@@ -194,14 +213,20 @@ class DiagonalCovariance:
 class SphericalCovariance(DiagonalCovariance):
     """One variance of all columns for each component."""
 
-    def check(self, owner: Any, given: Any, components: int, width: int) -> np.ndarray:
+    def check(self, owner: object, given: ArrayLike, components: int, width: int) -> np.ndarray:
         return _variances(owner, given, (components,))
 
     def roots(self, covariances: np.ndarray, components: int, width: int) -> np.ndarray:
         return np.repeat(np.sqrt(covariances)[:, None], width, axis=1)
 
     def scores(
-        self, X: Any, R: Any, means: Any, roots: Any, excess: np.ndarray, out: np.ndarray
+        self,
+        X: np.ndarray,
+        R: np.ndarray,
+        means: np.ndarray,
+        roots: np.ndarray,
+        excess: np.ndarray,
+        out: np.ndarray,
     ) -> None:
         begin, width = excess.shape[1], means.shape[1]
         out[:, :begin] = excess
@@ -234,7 +259,7 @@ COVARIANCES: dict[str, Any] = {
 }
 
 
-def _variances(owner: Any, given: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _variances(owner: object, given: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     array = numbers(owner, "covariances", given, shape)
     if (array <= 0).any():
         raise ValidityError(f"covariances of {type(owner).__name__} must be positive variances")

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.domains import admit_weights
+from mercer.domains import Items, admit_weights
 from mercer.errors import ConvergenceWarning, DomainError
 from mercer.models.base import Model
 from mercer.values import positive, whole
@@ -68,7 +68,7 @@ class LatentVariableModel(Model):
         raise NotImplementedError
 
     def ascend(
-        self, X: Any, weights: np.ndarray | None = None, seed: int = 0, resume: bool = False
+        self, X: Items, weights: np.ndarray | None = None, seed: int = 0, resume: bool = False
     ) -> Ascent:
         """Fit the model and tell how that went, without a warning.
 
@@ -79,7 +79,7 @@ class LatentVariableModel(Model):
             self.require_fitted()
         return self._ascend(points, admit_weights(weights, len(points)), seed, resume)
 
-    def refine(self, X: Any, weights: np.ndarray | None = None) -> Self:
+    def refine(self, X: Items, weights: np.ndarray | None = None) -> Self:
         """Return the model after fitting that began with the present parameters.
 
         What is impossible under these stays so: zeros of a table of probabilities, for example.
@@ -152,7 +152,7 @@ class MixtureModel(LatentVariableModel):
     def log_densities(self, points: Any) -> np.ndarray:
         return responsibilities_of(self.component_log_densities(points), self.weights)[1]
 
-    def responsibilities(self, X: Any) -> np.ndarray:
+    def responsibilities(self, X: Items) -> np.ndarray:
         """Return p(k|x) of each item and component."""
         return responsibilities_of(self.component_log_densities(self._admit(X)), self.weights)[0]
 
@@ -172,7 +172,7 @@ def responsibilities_of(logs: np.ndarray, weights: np.ndarray) -> tuple[np.ndarr
         return joint, top + np.log(totals)
 
 
-def k_means(X: Any, count: int, weights: np.ndarray, rng: np.random.Generator) -> Any:
+def k_means(X: Items, count: int, weights: np.ndarray, rng: np.random.Generator) -> Any:
     """Return scikit-learn's clusters of rows, where fitting begins."""
     from sklearn.cluster import KMeans
 

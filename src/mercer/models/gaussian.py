@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.errors import DomainError, ValidityError
@@ -82,7 +83,7 @@ class GaussianDensity(Model):
         if self.covariance is not None:
             self._normalize("covariance", self._matrix(self.covariance))
 
-    def _matrix(self, given: Any) -> np.ndarray:
+    def _matrix(self, given: ArrayLike) -> np.ndarray:
         """Return the covariance as a matrix, as soon as the number of columns is known."""
         array = numbers(self, "covariance", given, (None,) * min(np.ndim(given), 2))
         if array.ndim < 2:

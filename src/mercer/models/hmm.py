@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import Domain
+from mercer.domains import Domain, Items
 from mercer.errors import DomainError, ValidityError
 from mercer.models.base import choice, model
 from mercer.models.em import LatentVariableModel
@@ -180,7 +181,7 @@ class HiddenMarkovModel(LatentVariableModel):
         work_ahead = len(observed) * self.states**2
         in_threads(one, spans(points.starts), work_ahead > THREADED_FROM)
 
-    def _posteriors(self, part: Any, starts: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _posteriors(self, part: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return ln p, the probabilities of states and expected transitions of sequences."""
         from mercer.models.hmm_loops import posteriors
 
@@ -195,7 +196,7 @@ class HiddenMarkovModel(LatentVariableModel):
 
         found = np.empty(len(points))
 
-        def work(place: slice, part: Any, starts: np.ndarray) -> None:
+        def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             seen = tuple(self._emissions.seen(part))
             densities(self._chain, seen, starts, found[place])
 
@@ -205,7 +206,7 @@ class HiddenMarkovModel(LatentVariableModel):
     def scores(self, points: Any) -> np.ndarray:
         found = np.empty((len(points), len(self.parameter_names)))
 
-        def work(place: slice, part: Any, starts: np.ndarray) -> None:
+        def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             _, gamma, xi = self._posteriors(part, starts)
             scores = [
                 probability_scores(_first(gamma, starts), self.start),
@@ -229,14 +230,14 @@ class HiddenMarkovModel(LatentVariableModel):
 
     # ---- hidden states ----------------------------------------------------------------------
 
-    def viterbi(self, X: Any) -> list[np.ndarray]:
+    def viterbi(self, X: Items) -> list[np.ndarray]:
         """Return the most probable hidden path of each sequence."""
         from mercer.models.hmm_loops import paths
 
         points: Any = self._admit(X)
         path = np.empty(points.starts[-1], dtype=np.int64)
 
-        def work(place: slice, part: Any, starts: np.ndarray) -> None:
+        def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             logs = np.empty(len(starts) - 1)
             here = slice(points.starts[place.start], points.starts[place.stop])
             paths(self._chain, tuple(self._emissions.seen(part)), starts, logs, path[here])
@@ -245,12 +246,12 @@ class HiddenMarkovModel(LatentVariableModel):
         self._each(points, work)
         return np.split(path, points.starts[1:-1])
 
-    def posterior(self, X: Any) -> list[np.ndarray]:
+    def posterior(self, X: Items) -> list[np.ndarray]:
         """Return the probability of each state at each step, given the whole sequence."""
         points: Any = self._admit(X)
         found = np.empty((points.starts[-1], self.states))
 
-        def work(place: slice, part: Any, starts: np.ndarray) -> None:
+        def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             logs, gamma, _ = self._posteriors(part, starts)
             _refuse_impossible(logs, place.start)
             found[points.starts[place.start] : points.starts[place.stop]] = gamma
@@ -270,7 +271,7 @@ class HiddenMarkovModel(LatentVariableModel):
     def improve(self, points: Any, weights: np.ndarray) -> tuple[Self, float]:
         logs, sums = np.empty(len(points)), {}
 
-        def work(place: slice, part: Any, starts: np.ndarray) -> None:
+        def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             logs[place], gamma, xi = self._posteriors(part, starts)
             w = weights[place]
             some = w > 0  # a sequence without weight may be impossible
@@ -290,7 +291,7 @@ class HiddenMarkovModel(LatentVariableModel):
         counted = weights > 0
         return better, float(weights[counted] @ logs[counted]) + self._emissions.bonus()
 
-    def sample(self, count: int, seed: int = 0, length: Any = 100) -> list[Any]:
+    def sample(self, count: int, seed: int = 0, length: ArrayLike = 100) -> list[Any]:
         """Draw `count` sequences of a length, or of one length for each."""
         return self.simulate(lengths_of(count, length), seed)[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer.domains import Domain, VectorDomain, Vectors, to_numpy
@@ -142,7 +143,7 @@ class MultinomialMixture(MixtureModel):
             probabilities=smoothed_frequencies(counts, self.smoothing),
         )
 
-    def sample(self, count: int, seed: int = 0, length: Any = 100) -> np.ndarray:
+    def sample(self, count: int, seed: int = 0, length: ArrayLike = 100) -> np.ndarray:
         """Draw the counts of `count` documents of a length, or of one length for each."""
         self.require_fitted()
         rng, lengths = np.random.default_rng(seed), lengths_of(count, length)
@@ -150,7 +151,7 @@ class MultinomialMixture(MixtureModel):
         return rng.multinomial(lengths, _exact(self.probabilities[k])).astype(np.float64)
 
 
-def counted(points: Vectors, width: int | None, owner: Any) -> sparse.csr_array:
+def counted(points: Vectors, width: int | None, owner: object) -> sparse.csr_array:
     """Return counts as sparse rows without stored zeros."""
     if width is not None and points.width != width:
         raise DomainError(
@@ -173,7 +174,7 @@ def coefficients(X: sparse.csr_array) -> np.ndarray:
 
 
 def clustered(
-    X: sparse.csr_array, w: np.ndarray, owner: Any, count: int, rng: np.random.Generator
+    X: sparse.csr_array, w: np.ndarray, owner: object, count: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return responsibilities to begin with: clusters of documents, by roots of frequencies."""
     lengths = X.sum(axis=1)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError
@@ -33,14 +34,16 @@ __all__ = [
 ]
 
 
-def read_only(values: Any) -> np.ndarray:
+def read_only(values: ArrayLike) -> np.ndarray:
     """Return a copy in double precision that nobody can change."""
     array = np.array(values, dtype=np.float64, order="C")
     array.setflags(write=False)
     return array
 
 
-def numbers(owner: Any, name: str, values: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+def numbers(
+    owner: object, name: str, values: ArrayLike, shape: tuple[int | None, ...]
+) -> np.ndarray:
     """Return finite numbers of a shape, in which None stands for any length but zero."""
     try:
         array = read_only(values)
@@ -66,7 +69,9 @@ def numbers(owner: Any, name: str, values: Any, shape: tuple[int | None, ...]) -
     return array
 
 
-def probabilities(owner: Any, name: str, values: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+def probabilities(
+    owner: object, name: str, values: ArrayLike, shape: tuple[int | None, ...]
+) -> np.ndarray:
     """Return numbers of a shape, not negative and with a sum of one along the last axis."""
     array = numbers(owner, name, values, shape)
     if (array < 0).any():
@@ -86,7 +91,7 @@ def probabilities(owner: Any, name: str, values: Any, shape: tuple[int | None, .
     return array
 
 
-def rows(points: Vectors, width: int | None, owner: Any) -> np.ndarray:
+def rows(points: Vectors, width: int | None, owner: object) -> np.ndarray:
     """Return admitted rows of numbers as a dense NumPy array in double precision.
 
     `width` is the number of columns that the model knows, None where it does not know any yet.

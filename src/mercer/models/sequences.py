@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import (
     ANYTHING,
     STRINGS,
     Domain,
+    Items,
     Points,
     Series,
     SeriesDomain,
@@ -113,7 +115,7 @@ class SymbolDomain(Domain):
     missing: Any = None
     gaps: bool = True
 
-    def admit(self, X: Any, name: str = "X") -> Symbols:
+    def admit(self, X: Items, name: str = "X") -> Symbols:
         points = X if isinstance(X, Symbols) else self._read(X, name)
         if not self.gaps and (points.codes == GAP).any():
             at = int(np.argmax(points.codes == GAP))
@@ -129,7 +131,7 @@ class SymbolDomain(Domain):
             return self if self == other else ANYTHING
         return STRINGS if other == STRINGS else None
 
-    def _read(self, X: Any, name: str) -> Symbols:
+    def _read(self, X: Items, name: str) -> Symbols:
         if isinstance(X, Strings):
             return self._from_strings(X)
         objects = list(_separate(X, name))
@@ -202,7 +204,7 @@ class GapDomain(Domain):
            [nan]])
     """
 
-    def admit(self, X: Any, name: str = "X") -> Series:
+    def admit(self, X: Items, name: str = "X") -> Series:
         if isinstance(X, Series):
             return X
         found = [_steps(item, i, name) for i, item in enumerate(_separate(X, name))]
@@ -222,7 +224,7 @@ class GapDomain(Domain):
         return other if isinstance(other, SeriesDomain | GapDomain) else None
 
 
-def alphabet_codes(points: Symbols, alphabet: Sequence[Any], owner: Any = None) -> np.ndarray:
+def alphabet_codes(points: Symbols, alphabet: Sequence[Any], owner: object = None) -> np.ndarray:
     """Return where the symbols of some points stand in another alphabet, and GAP at the end.
 
     `owner` is the model that knows only these; it refuses others.
@@ -242,7 +244,7 @@ def alphabet_codes(points: Symbols, alphabet: Sequence[Any], owner: Any = None) 
     return table
 
 
-def admit_alphabet(owner: Any, given: Iterable[Any]) -> tuple[Any, ...]:
+def admit_alphabet(owner: object, given: Iterable[Any]) -> tuple[Any, ...]:
     """Return an alphabet, all of whose symbols are different."""
     try:
         found = tuple(s.item() if isinstance(s, np.generic) else s for s in given)
@@ -270,7 +272,7 @@ def decoded(codes: np.ndarray, alphabet: Sequence[Any]) -> Any:
     return "".join(found) if letters else found
 
 
-def lengths_of(count: int, length: Any) -> np.ndarray:
+def lengths_of(count: int, length: ArrayLike) -> np.ndarray:
     """Return the lengths of `count` sequences to be drawn: one for all, or one for each.
 
     Examples
@@ -339,7 +341,7 @@ def _is_plain(item: Any) -> bool:
     return plain and item.dtype.kind in "iu" and item.ndim == 1
 
 
-def _separate(X: Any, name: str) -> Iterator[Any]:
+def _separate(X: Items, name: str) -> Iterator[Any]:
     """Return the single sequences of a container; in a table of several columns, its rows."""
     table = Table(X, name) if is_frame(X) else X
     if isinstance(table, Table) and table.width > 1:

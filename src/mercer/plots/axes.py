@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.domains import Items
 from mercer.errors import DomainError
 from mercer.plots.palette import INK, MUTED
 
@@ -33,7 +34,7 @@ def axes_for(ax: Axes | None, size: tuple[float, float] = (4.0, 3.2)) -> Axes:
     return Figure(figsize=size, layout="constrained").subplots()
 
 
-def plane(X: Any, name: str = "X") -> np.ndarray:
+def plane(X: Items, name: str = "X") -> np.ndarray:
     """Return items as rows of two numbers, refusing what does not lie in a plane."""
     points = np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
@@ -59,7 +60,7 @@ def grid(limits: Limits, resolution: int) -> tuple[np.ndarray, np.ndarray, np.nd
     return A, B, np.column_stack([A.ravel(), B.ravel()])
 
 
-def plain(text: Any, longest: int | None = None) -> str:
+def plain(text: object, longest: int | None = None) -> str:
     """Return a text that matplotlib draws as it is: no formulas, no line breaks, not too long.
 
     Between two dollar signs matplotlib would look for a formula, and complain if there is none.
@@ -101,7 +102,9 @@ def _substitute(character: str) -> str:
     return " " if character.isspace() else "\ufffd"
 
 
-def label_points(ax: Axes, X: np.ndarray, names: Any, line: np.ndarray | None = None) -> None:
+def label_points(
+    ax: Axes, X: np.ndarray, names: Sequence[object], line: np.ndarray | None = None
+) -> None:
     """Write a name beside each point; points in the same place share their names.
 
     Each name goes, in turn, to the place around its point that covers the least of points, of
@@ -153,7 +156,7 @@ def label_points(ax: Axes, X: np.ndarray, names: Any, line: np.ndarray | None = 
         )  # fmt: skip
 
 
-def _together(places: np.ndarray, names: Any) -> tuple[np.ndarray, list[str]]:
+def _together(places: np.ndarray, names: Sequence[object]) -> tuple[np.ndarray, list[str]]:
     """Return places without repetitions, each with all of its names."""
     found: dict[tuple[float, float], list[str]] = {}
     for place, name in zip(places, names, strict=True):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import DomainError
 from mercer.plots.axes import axes_for, label_points
@@ -26,7 +27,7 @@ def plot_observed(
     experiment: Any = None,
     ax: Axes | None = None,
     *,
-    category: Any = None,
+    category: object = None,
     labels: bool = True,
 ) -> Axes:
     """Draw the proportion of an answer to each stimulus against what models predict.
@@ -91,7 +92,11 @@ def _predictions(models: Any, experiment: Any) -> dict[str, np.ndarray]:
 
 
 def plot_learning(
-    curves: Any, human: Any = None, ax: Axes | None = None, *, names: Any = None
+    curves: Mapping[str, ArrayLike] | ArrayLike,
+    human: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    ax: Axes | None = None,
+    *,
+    names: Sequence[object] | None = None,
 ) -> Axes:
     """Draw the share of errors in each block, a line for each problem or model.
 
@@ -129,7 +134,9 @@ def plot_learning(
     return ax
 
 
-def _lines(curves: Any, names: Any) -> dict[str, np.ndarray]:
+def _lines(
+    curves: Mapping[str, ArrayLike] | ArrayLike, names: Sequence[object] | None
+) -> dict[str, np.ndarray]:
     """Return errors by name, refusing what are no shares."""
     if isinstance(curves, Mapping):
         found = {str(name): np.asarray(values, dtype=float) for name, values in curves.items()}
@@ -150,7 +157,9 @@ def _lines(curves: Any, names: Any) -> dict[str, np.ndarray]:
     return found
 
 
-def plot_map(stimuli: Any, ax: Axes | None = None, *, colors: Any = None) -> Axes:
+def plot_map(
+    stimuli: object, ax: Axes | None = None, *, colors: Sequence[str] | None = None
+) -> Axes:
     """Draw the stimuli of a map of one or two dimensions, each with its label.
 
     Parameters

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from mercer.domains import Items
 from mercer.errors import DomainError
 from mercer.plots.axes import Limits, axes_for, grid, limits_of, plane
 from mercer.plots.palette import INK, color, marker, shades
@@ -18,8 +20,8 @@ __all__ = ["decision_gradient", "plot_decision", "plot_decision_image", "plot_po
 
 def plot_decision(
     machine: Any,
-    X: Any,
-    y: Any = None,
+    X: Items,
+    y: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
     names: tuple[str, ...] | None = None,
@@ -161,12 +163,12 @@ def _regions(ax: Axes, A: np.ndarray, B: np.ndarray, scores: np.ndarray) -> None
 
 def plot_decision_image(
     machine: Any,
-    x: Any,
+    x: ArrayLike,
     ax: Axes | None = None,
     *,
     shape: tuple[int, int] | None = None,
-    toward: Any = None,
-    against: Any = None,
+    toward: object = None,
+    against: object = None,
 ) -> Axes:
     """Draw, pixel by pixel, the direction that most changes a machine's decision about a picture.
 
@@ -206,7 +208,9 @@ def plot_decision_image(
     return ax
 
 
-def decision_gradient(machine: Any, x: Any, toward: Any = None, against: Any = None) -> np.ndarray:
+def decision_gradient(
+    machine: Any, x: ArrayLike, toward: object = None, against: object = None
+) -> np.ndarray:
     """Return the gradient of a machine's decision function at x, by central differences.
 
     Two evaluations for each number in x, all at once, so it works for every kernel and machine.
@@ -227,7 +231,7 @@ def decision_gradient(machine: Any, x: Any, toward: Any = None, against: Any = N
     return (score(x + moves) - score(x - moves)) / (2 * step)
 
 
-def _score(machine: Any, x: np.ndarray, toward: Any, against: Any) -> Any:
+def _score(machine: Any, x: np.ndarray, toward: object, against: object) -> Any:
     """Return the function to differentiate, with one number for each row."""
     names = ("decision_function", "predict_proba", "predict")
     found = [getattr(machine, name) for name in names if hasattr(machine, name)]
@@ -248,14 +252,14 @@ def _score(machine: Any, x: np.ndarray, toward: Any, against: Any) -> Any:
     return lambda X: np.asarray(evaluate(X))[:, plus] - np.asarray(evaluate(X))[:, minus]
 
 
-def _sign(classes: np.ndarray, toward: Any, against: Any) -> float:
+def _sign(classes: np.ndarray, toward: object, against: object) -> float:
     """Return 1 toward the second of two classes, −1 toward the first."""
     if toward is not None:
         return 1.0 if _column(classes, toward) == 1 else -1.0
     return -1.0 if _column(classes, against) == 1 else 1.0
 
 
-def _column(classes: np.ndarray, label: Any) -> int:
+def _column(classes: np.ndarray, label: object) -> int:
     places = np.flatnonzero(classes == label)
     if len(places) == 0:
         raise DomainError(f"the machine has no class {label!r}; it has {classes.tolist()}")

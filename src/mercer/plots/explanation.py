@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, shortest_path
 
@@ -30,7 +31,7 @@ BONDS = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3}  # how many strokes
 
 def plot_letters(
     letters: ItemExplanation | Sequence[str],
-    contributions: Any = None,
+    contributions: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
     per_line: int = 60,
@@ -96,7 +97,7 @@ def _lines(names: list[str], per_line: int) -> list[list[tuple[int, float, float
 
 def plot_nodes(
     graph: ItemExplanation | Graph,
-    contributions: Any = None,
+    contributions: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
     limit: float | None = None,
@@ -212,7 +213,7 @@ def _thing(asked: Any) -> Any:
     return thing
 
 
-def _units(thing: Any, contributions: Any) -> tuple[list[str], np.ndarray]:
+def _units(thing: Any, contributions: ArrayLike | None) -> tuple[list[str], np.ndarray]:
     """Return the names of the parts and their contributions, of a decision or as given."""
     if isinstance(thing, ItemExplanation):
         table = thing.units()
@@ -308,7 +309,7 @@ def _lying(X: np.ndarray) -> np.ndarray:
     return X @ np.linalg.svd(X, full_matrices=False)[2].T if len(X) > 1 else X
 
 
-def skeleton(smiles: Any) -> tuple[np.ndarray, np.ndarray, list[int], list[str]]:
+def skeleton(smiles: object) -> tuple[np.ndarray, np.ndarray, list[int], list[str]]:
     """Return how a molecule is drawn: places of atoms, bonds, their strokes, the atoms' symbols.
 
     Needs RDKit.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import DomainError
 from mercer.plots.axes import Limits, axes_for, grid, limits_of
@@ -21,7 +23,7 @@ def plot_function(
     function: Any,
     ax: Axes | None = None,
     *,
-    limits: Any = None,
+    limits: ArrayLike | None = None,
     parts: bool = False,
     output: int | None = None,
     resolution: int | None = None,
@@ -80,7 +82,7 @@ def plot_function(
 
 def _curve(
     ax: Axes,
-    evaluate: Any,
+    evaluate: Callable[[np.ndarray], ArrayLike],
     limits: tuple[float, float],
     expansion: Function | None,
     output: int | None,
@@ -118,7 +120,7 @@ def _callable(function: Any) -> Any:
     return function
 
 
-def _ranges(limits: Any, expansion: Function | None) -> list[tuple[float, float]]:
+def _ranges(limits: ArrayLike | None, expansion: Function | None) -> list[tuple[float, float]]:
     """Return one range for each variable."""
     if limits is not None:
         given = np.asarray(limits, dtype=np.float64)
@@ -145,7 +147,7 @@ def _ranges(limits: Any, expansion: Function | None) -> list[tuple[float, float]
 
 def plot_weights(
     machine: Any,
-    y: Any = None,
+    y: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
     output: int = 0,

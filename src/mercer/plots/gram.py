@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from mercer.domains import Items
 from mercer.errors import DomainError
-from mercer.kernels import named
+from mercer.kernels import Kernel, named
 from mercer.plots.axes import axes_for, plain
 from mercer.plots.palette import CLASSES, INK, MUTED, shades
 
@@ -18,9 +20,9 @@ __all__ = ["effective_rank", "matrix_of", "plot_gram", "plot_spectrum"]
 
 
 def plot_gram(
-    kernel: Any,
-    X: Any = None,
-    y: Any = None,
+    kernel: Kernel | str | ArrayLike,
+    X: Items | None = None,
+    y: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
     names: tuple[str, ...] | None = None,
@@ -66,7 +68,7 @@ def plot_gram(
     return ax
 
 
-def matrix_of(kernel: Any, X: Any) -> np.ndarray:
+def matrix_of(kernel: Kernel | str | ArrayLike, X: Items | None) -> np.ndarray:
     """Return the Gram matrix of a kernel on items, or the matrix that was given instead."""
     if isinstance(kernel, str) or not isinstance(kernel, list | tuple | np.ndarray):
         if X is None:
@@ -102,8 +104,8 @@ def _borders(ax: Axes, labels: np.ndarray, names: tuple[str, ...] | None) -> Non
 
 
 def plot_spectrum(
-    kernel: Any,
-    X: Any = None,
+    kernel: Kernel | str | ArrayLike,
+    X: Items | None = None,
     ax: Axes | None = None,
     *,
     penalty: float | None = None,
@@ -153,7 +155,7 @@ def plot_spectrum(
     return ax
 
 
-def effective_rank(eigenvalues: Any, penalty: float | None = None) -> float:
+def effective_rank(eigenvalues: ArrayLike, penalty: float | None = None) -> float:
     """Return how many directions count: degrees of freedom, or the entropy of the spectrum.
 
     Examples

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import DomainError
 from mercer.plots.axes import axes_for, distinct, plain
@@ -27,7 +28,9 @@ __all__ = [
 MOST_POINTS = 3000  # more make a large file and no other picture
 
 
-def plot_agreement(y: Any, prediction: Any, ax: Axes | None = None, *, seed: int = 0) -> Axes:
+def plot_agreement(
+    y: ArrayLike, prediction: ArrayLike, ax: Axes | None = None, *, seed: int = 0
+) -> Axes:
     """Draw predictions against the truth; on the diagonal they agree.
 
     Parameters
@@ -86,7 +89,7 @@ class Reliability:
     error: float
 
 
-def reliability(probability: Any, happened: Any, bins: int = 10) -> Reliability:
+def reliability(probability: ArrayLike, happened: ArrayLike, bins: int = 10) -> Reliability:
     """Group probabilities into bins of about equal size, and count what happened in each.
 
     Examples
@@ -123,7 +126,7 @@ def _interval(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def plot_calibration(
-    probability: Any, happened: Any, ax: Axes | None = None, *, bins: int = 10
+    probability: ArrayLike, happened: ArrayLike, ax: Axes | None = None, *, bins: int = 10
 ) -> Axes:
     """Draw how often a thing happened against the probability it was given.
 
@@ -162,11 +165,11 @@ def plot_calibration(
 
 
 def plot_confusion(
-    y: Any,
-    prediction: Any,
+    y: ArrayLike,
+    prediction: ArrayLike,
     ax: Axes | None = None,
     *,
-    classes: Any = None,
+    classes: ArrayLike | None = None,
     most: int = 12,
 ) -> Axes:
     """Draw how many items of each class were given which label: blue if right, orange if wrong.
@@ -212,7 +215,7 @@ def plot_confusion(
 
 
 def _counts(
-    truth: np.ndarray, said: np.ndarray, classes: Any, most: int
+    truth: np.ndarray, said: np.ndarray, classes: ArrayLike | None, most: int
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return the classes to show, their counts, and whether the last column is of others."""
     known = np.unique(np.concatenate([truth, said])) if classes is None else np.asarray(classes)
@@ -251,9 +254,9 @@ def _cells(ax: Axes, table: np.ndarray) -> None:
 
 
 def plot_curve(
-    sizes: Any,
-    errors: Any,
-    standard_errors: Any = None,
+    sizes: ArrayLike,
+    errors: ArrayLike,
+    standard_errors: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
     baseline: float | None = None,

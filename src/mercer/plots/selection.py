@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import DomainError, suggestion
 from mercer.plots.axes import axes_for, plain
@@ -141,7 +142,7 @@ def _best(rows: np.ndarray, mean: np.ndarray) -> int:
 
 
 def plot_surface(
-    errors: Any,
+    errors: ArrayLike,
     rows: Sequence[str],
     values: Sequence[float] = (),
     parameter: str = "",

@@ -9,8 +9,7 @@ import numpy as np
 
 from mercer.explanations.terms import unwrap
 from mercer.plots import effective_rank, plot_gram, plot_spectrum
-from mercer.plots.axes import axes_for
-from mercer.plots.axes import distinct
+from mercer.plots.axes import axes_for, distinct
 from mercer.report.pictures import Figure, drawing, figure
 from mercer.report.words import MAX_CLASSES, amount, noun, plural
 

@@ -16,8 +16,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import Columns, GramRows, VectorDomain
+from mercer.domains import Columns, GramRows, Items, VectorDomain
 from mercer.gram import Dense, LowRank
 from mercer.kernels import Kernel, named
 from mercer.solvers import Problem, Solution, Solver, State
@@ -90,7 +91,7 @@ class KernelCase:
             raise Inapplicable("it does not compare rows of numbers")
         return self.items
 
-    def agree(self, found: Any, expected: Any, what: str, A: Any, B: Any) -> None:
+    def agree(self, found: ArrayLike, expected: ArrayLike, what: str, A: Any, B: Any) -> None:
         """Assert that two versions of k(A, B) are equal up to rounding.
 
         An error of k(x, z) is relative to the larger of k(x, x) and k(z, z), because that is the
@@ -127,7 +128,9 @@ class MachineCase:
 
         return clone(self.machine)
 
-    def fitted(self, items: Any = None, target: Any = None, **more: Any) -> Any:
+    def fitted(
+        self, items: Items | None = None, target: ArrayLike | None = None, **more: Any
+    ) -> Any:
         """Return a fitted copy."""
         return self.fresh().fit(
             self.items if items is None else items,
@@ -141,7 +144,7 @@ class MachineCase:
         return named(self.machine.kernel) == named("precomputed")
 
 
-def values(machine: Any, items: Any) -> np.ndarray:
+def values(machine: Any, items: Items) -> np.ndarray:
     """Return the numbers that a machine computes: scores, probabilities, or predictions."""
     for name in ("decision_function", "predict_proba", "transform"):
         if hasattr(machine, name):
@@ -177,7 +180,7 @@ def failures(case: MachineCase) -> list[tuple[str, dict[str, Any], Any, Any]]:
     return [reason for reason in wrong if set(reason[1]) <= set(known)]
 
 
-def _other_labels(y: Any) -> Any:
+def _other_labels(y: ArrayLike) -> Any:
     """Return a target of the same shape with other labels, or other numbers."""
     y = np.asarray(y)
     return np.char.add("other ", y.astype(str)) if y.dtype.kind in "UOS" else y + 1
@@ -215,12 +218,17 @@ class SolverCase:
         return Y * np.array([1.0, 1e6, 0.0])
 
     def solve(
-        self, K: Any, y: np.ndarray, penalty: float, weights: Any = None, intercept: bool = False
+        self,
+        K: Any,
+        y: np.ndarray,
+        penalty: float,
+        weights: np.ndarray | None = None,
+        intercept: bool = False,
     ) -> Solution:
         """Solve one system on a fresh state."""
         return self.solver.solve(self.prepare(K, weights, intercept), y, penalty)
 
-    def prepare(self, K: Any, weights: Any = None, intercept: bool = False) -> State:
+    def prepare(self, K: Any, weights: np.ndarray | None = None, intercept: bool = False) -> State:
         """Return a fresh state for a matrix or an operator."""
         if isinstance(K, np.ndarray):
             K = LowRank(root(K)) if self.features else Dense(K)
@@ -228,7 +236,11 @@ class SolverCase:
 
 
 def expected(
-    K: np.ndarray, Y: np.ndarray, penalty: float, w: Any = None, intercept: bool = False
+    K: np.ndarray,
+    Y: np.ndarray,
+    penalty: float,
+    w: np.ndarray | None = None,
+    intercept: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return coefficients and intercepts by the textbook, with a dense LU factorization."""
     n = len(K)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import mercer.kernels
+from mercer.domains import Items
 from mercer.errors import MercerError, ValidityError
 from mercer.kernels import Kernel
 from mercer.testing import kernel_arrays, kernel_numbers
@@ -119,7 +120,7 @@ def positive(K: np.ndarray) -> None:
     assert values[0] >= -allowed, f"eigenvalue {values[0]:.3g}, rounding explains {-allowed:.3g}"
 
 
-def _feature_map(case: KernelCase, items: Any) -> Any:
+def _feature_map(case: KernelCase, items: Items) -> Any:
     try:
         return case.resolved.feature_map(items)
     except ValidityError as error:
@@ -226,7 +227,7 @@ KERNEL_LAWS = {**kernel_numbers.LAWS, **LAWS, **kernel_arrays.LAWS}
 
 def check_kernel(
     kernel: Kernel,
-    items: Any,
+    items: Items,
     *,
     names: Mapping[str, Any] | None = None,
     tolerance: float = 1e-10,

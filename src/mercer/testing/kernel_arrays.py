@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 import mercer.threads as pool
@@ -115,7 +115,7 @@ def _another_library(case: KernelCase, name: str) -> None:
     identical(np.asarray(k(rows)), np.asarray(k(rows)).T, f"k(A) on {name} and its transpose")
 
 
-def _sizes(diagonal: Any) -> np.ndarray:
+def _sizes(diagonal: ArrayLike) -> np.ndarray:
     d = np.abs(np.asarray(diagonal))
     return np.maximum(d[:, None], d[None, :])
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.domains import Items
 from mercer.errors import DomainError, MercerError, ModelWarning, ValidityError
+from mercer.kernels import Kernel
 from mercer.testing.cases import KernelCase
 from mercer.testing.law import (
     Inapplicable,
@@ -192,7 +194,7 @@ def _places(n: int) -> list[tuple[Any, Any]]:
     return [(slice(2, 7), slice(4, n)), (mixed, slice(0, 3)), (slice(0, 1), mixed[::-1])]
 
 
-def _features(k: Any, items: Any) -> list[Any]:
+def _features(k: Kernel, items: Items) -> list[Any]:
     try:
         return [k.features(items)]
     except ValidityError:

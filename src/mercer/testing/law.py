@@ -13,7 +13,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
+
+from mercer.domains import Items
 
 __all__ = [
     "Inapplicable",
@@ -44,7 +47,7 @@ def by_name(*laws: Law) -> dict[str, Law]:
     return {law.__name__: law for law in laws}
 
 
-def apply(law: Law, case: Any) -> None:
+def apply(law: Law, case: object) -> None:
     """Hold one law against a case; whatever goes wrong is an `AssertionError` that names both."""
     try:
         law(case)
@@ -58,7 +61,7 @@ def apply(law: Law, case: Any) -> None:
         ) from error
 
 
-def apply_all(laws: Mapping[str, Law], case: Any) -> list[str]:
+def apply_all(laws: Mapping[str, Law], case: object) -> list[str]:
     """Hold all laws against a case and return the names of those that say something about it."""
     kept = []
     for name, law in laws.items():
@@ -70,7 +73,9 @@ def apply_all(laws: Mapping[str, Law], case: Any) -> list[str]:
     return kept
 
 
-def agree(found: Any, expected: Any, what: str, tolerance: float, size: Any = None) -> None:
+def agree(
+    found: ArrayLike, expected: ArrayLike, what: str, tolerance: float, size: Any = None
+) -> None:
     """Assert that two arrays are equal up to `tolerance` times `size`.
 
     `size` is what rounding errors are relative to, by default the largest expected entry. NaN
@@ -93,7 +98,7 @@ def agree(found: Any, expected: Any, what: str, tolerance: float, size: Any = No
         )
 
 
-def identical(found: Any, expected: Any, what: str) -> None:
+def identical(found: ArrayLike, expected: ArrayLike, what: str) -> None:
     """Assert that two arrays are equal to the last bit."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.dtype == expected.dtype, f"{what}: types {found.dtype} and {expected.dtype}"
@@ -155,7 +160,7 @@ def count(items: Any) -> int:
     return int(items.shape[0]) if hasattr(items, "shape") else len(items)
 
 
-def snapshot(items: Any) -> Any:
+def snapshot(items: Items) -> Any:
     """Return a copy that shares nothing with the original."""
     return copy.deepcopy(items)
 
@@ -174,7 +179,7 @@ def same(one: Any, two: Any) -> bool:
     return len(one) == len(two) and all(same_thing(a, b) for a, b in zip(one, two, strict=True))
 
 
-def same_thing(one: Any, two: Any) -> bool:
+def same_thing(one: object, two: object) -> bool:
     """Tell whether two items are equal, arrays entry by entry."""
     if isinstance(one, np.ndarray):
         return same(one, two)

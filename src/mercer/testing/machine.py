@@ -8,8 +8,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import VectorDomain
+from mercer.domains import Items, VectorDomain
 from mercer.errors import ConvergenceWarning, MercerError, ValidityError
 from mercer.kernels import named
 from mercer.testing.cases import MachineCase, failures, values
@@ -201,7 +202,7 @@ def routes(case: MachineCase) -> None:
         agree(values(other, case.new), expected, name, TOLERANCE)
 
 
-def check_machine(machine: Any, items: Any, target: Any, new: Any) -> list[str]:
+def check_machine(machine: Any, items: Items, target: ArrayLike, new: Items) -> list[str]:
     """Hold all laws of machines against one; return the names of those that apply.
 
     Examples
@@ -230,7 +231,7 @@ def _compare_weights(case: MachineCase, times: np.ndarray) -> None:
     agree(found, expected, "predictions with weights and with copies", TOLERANCE)
 
 
-def _labels(machine: Any, items: Any) -> Any:
+def _labels(machine: Any, items: Items) -> Any:
     """Return predictions, or of a machine without them what it computes."""
     return machine.predict(items) if hasattr(machine, "predict") else values(machine, items)
 

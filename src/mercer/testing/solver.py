@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import SolveError, ValidityError
 from mercer.gram import Blocked
@@ -233,7 +233,7 @@ def _without_some(case: SolverCase, penalty: float) -> None:
         _same(found, coefficients, fewer.intercept)
 
 
-def _same(found: Solution, coefficients: Any, intercept: Any) -> None:
+def _same(found: Solution, coefficients: ArrayLike, intercept: ArrayLike) -> None:
     assert found.status == "solved", f"status {found.status}: {found.message}"
     size = np.abs(coefficients).max(axis=0)
     agree(found.coefficients, coefficients, "coefficients", TOLERANCE, size)

@@ -193,7 +193,7 @@ def test_large_sets_are_predicted_in_stripes(monkeypatch):
     places = np.random.default_rng(0).normal(size=(101, 3))
     model = GCM(2.0).fit(X, Y)
     whole = model.predict_proba(places)
-    monkeypatch.setattr("mercer.cognition.choice_model.STRIPE", 100)
+    monkeypatch.setattr("mercer.cognition.choice_model.NUMBERS_AT_ONCE", 100)
     np.testing.assert_array_equal(model.predict_proba(places), whole)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.kernels import from_basis
 from mercer.plots.figures.registry import PAGE, picture
@@ -64,13 +65,13 @@ def sigmoids() -> Basis:
     return [partial(_sigmoid, center=c) for c in CENTERS]
 
 
-def _power(x: Any, exponent: int) -> np.ndarray:
+def _power(x: ArrayLike, exponent: int) -> np.ndarray:
     return np.asarray(x) ** exponent
 
 
-def _gaussian(x: Any, center: float) -> np.ndarray:
+def _gaussian(x: ArrayLike, center: float) -> np.ndarray:
     return np.exp(-((np.asarray(x) - center) ** 2) / (2 * 0.2**2))
 
 
-def _sigmoid(x: Any, center: float) -> np.ndarray:
+def _sigmoid(x: ArrayLike, center: float) -> np.ndarray:
     return 1 / (1 + np.exp(-(np.asarray(x) - center) / 0.1))

@@ -6,8 +6,10 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.datasets import two_gaussians
+from mercer.domains import Items
 from mercer.kernels import Gaussian, Linear, Polynomial
 from mercer.plots.axes import grid, limits_of
 from mercer.plots.decision import draw_class, plot_decision, plot_points
@@ -50,7 +52,7 @@ def perceptron_steps(figure: Figure) -> None:
         ax.set(title=f"step {step}: {int(wrong.sum())} wrong", xticks=[], yticks=[])
 
 
-def _perceptron(X: Any, y: Any, **parameters: Any) -> Any:
+def _perceptron(X: Items, y: ArrayLike, **parameters: Any) -> Any:
     """Fit a perceptron; one that is stopped early on purpose need not complain."""
     from mercer.errors import ConvergenceWarning
     from mercer.machines.perceptron import Perceptron

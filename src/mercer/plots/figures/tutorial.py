@@ -350,7 +350,7 @@ def decision_images(figure: Figure) -> None:
         ax.set_title(title)
 
 
-def _persuade(machine: Any, x: np.ndarray, toward: Any) -> np.ndarray:
+def _persuade(machine: Any, x: np.ndarray, toward: object) -> np.ndarray:
     """Follow the gradient in small steps until the machine answers `toward`."""
     changed = x.copy()
     while machine.predict(changed[None])[0] != toward:
