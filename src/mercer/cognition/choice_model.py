@@ -50,14 +50,7 @@ RESULTS = ("fit_", "log_likelihood_", "sse_", "aic_", "bic_", "subjects_", "_ask
 
 
 class ChoiceModel(ClassifierMixin, BaseEstimator):
-    """What the models of categorization share: fit, predict, criteria, intervals.
-
-    Examples
-    --------
-    >>> from mercer.cognition.gcm import GCM
-    >>> isinstance(GCM(), ChoiceModel)
-    True
-    """
+    """What the models of categorization share: fit, predict, criteria, intervals."""
 
     names: ClassVar[tuple[str, ...]]  # of the parameters
     # Mean and spread of the logarithms of random starts; sensitivity in units of typical distance.
@@ -332,15 +325,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
 def shares(
     owner: object, name: str, value: ArrayLike | None, count: int, per: str, zero: bool
 ) -> np.ndarray:
-    """Return weights that sum to one, by default equal ones.
-
-    Examples
-    --------
-    >>> shares(ChoiceModel(), "attention", [0.7, 0.7], 2, "dimension", zero=True)
-    Traceback (most recent call last):
-        ...
-    mercer.errors.ValidityError: attention of ChoiceModel must sum to 1, but sums to 1.4; ...
-    """
+    """Return weights that sum to one, by default equal ones."""
     if value is None:
         return np.full(count, 1 / count)
     who = f"{name} of {type(owner).__name__}"

@@ -118,7 +118,7 @@ def compare(
     _check(data)
     _, classes = admit_labels(data.categories, len(np.asarray(data.categories)))
     stimuli = np.asarray(data.stimuli)
-    subjects = _answers(data, len(stimuli), classes)
+    subjects = admit_responses(data.responses, len(stimuli), classes, "sse")
     plan = _plan(cv, folds, subjects, np.ndim(data.responses), len(stimuli))
     together = Responses(np.sum([one.counts for one in subjects], axis=0))
     rows, fitted, predicted = {}, {}, {}
@@ -135,7 +135,7 @@ def compare(
 
 
 @dataclass(frozen=True)
-class Fold:
+class HeldOutAnswers:
     """Answers to fit, with their stimuli; and answers that were kept from the fit."""
 
     rows: np.ndarray
@@ -146,7 +146,7 @@ class Fold:
 
 def _plan(
     cv: str | None, folds: int | None, subjects: list[Responses], ndim: int, m: int
-) -> list[Fold]:
+) -> list[HeldOutAnswers]:
     """Return what is fitted and what is predicted in each fold."""
     if cv is None:
         if folds is not None:
@@ -170,15 +170,15 @@ def _plan(
         if cv == "subjects":
             kept, new = counts[~out].sum(axis=0), counts[out].sum(axis=0)
             asked = kept.sum(axis=1) > 0  # a stimulus that only the others have seen
-            plan.append(Fold(everything[asked], kept[asked], everything, new))
+            plan.append(HeldOutAnswers(everything[asked], kept[asked], everything, new))
         else:
             total = counts.sum(axis=0)
-            plan.append(Fold(everything[~out], total[~out], everything[out], total[out]))
+            plan.append(HeldOutAnswers(everything[~out], total[~out], everything[out], total[out]))
     return plan
 
 
 def _held_out(
-    name: str, model: Any, data: Experiment, plan: list[Fold], classes: np.ndarray
+    name: str, model: Any, data: Experiment, plan: list[HeldOutAnswers], classes: np.ndarray
 ) -> dict[str, float]:
     """Return the log-likelihood per answer of what was held out, over all folds."""
     stimuli, sums, sizes = np.asarray(data.stimuli), [], []
@@ -293,11 +293,6 @@ def _check(data: object) -> None:
         )
     if data.stimuli is None or data.responses is None:
         raise DomainError("the experiment has no stimuli or no responses to compare with")
-
-
-def _answers(data: Experiment, m: int, classes: np.ndarray) -> list[Responses]:
-    """Return the answers of each subject, counts or proportions."""
-    return admit_responses(data.responses, m, classes, "sse")
 
 
 def _column(by: str | None, table: pd.DataFrame) -> str:

@@ -34,7 +34,7 @@ from mercer.errors import DomainError
 __all__ = ["ConfusionModel", "SimilarityChoice", "admit_confusions"]
 
 MAX_STEPS = 5000  # of L-BFGS
-NEVER = -40.0  # log similarity of stimuli that nobody has confused
+LOG_NEVER = -40.0  # log similarity of stimuli that nobody has confused
 
 
 class ConfusionModel(BaseEstimator):
@@ -100,7 +100,7 @@ class SimilarityChoice(ConfusionModel):
         rows, columns = rows[seen], columns[seen]
 
         def rule(params: Mapping[str, Any]) -> tuple[np.ndarray, Slopes]:
-            logs = np.full((n, n), NEVER)
+            logs = np.full((n, n), LOG_NEVER)
             np.fill_diagonal(logs, 0.0)
             logs[rows, columns] = logs[columns, rows] = params["logs"]
             return logs + np.log(params["bias"]), lambda G: {
@@ -108,7 +108,10 @@ class SimilarityChoice(ConfusionModel):
                 "bias": G.sum(axis=0) / params["bias"],
             }
 
-        parts: Any = (Unconstrained("logs", len(rows), (NEVER, -NEVER)), Simplex("bias", n))
+        parts: Any = (
+            Unconstrained("logs", len(rows), (LOG_NEVER, -LOG_NEVER)),
+            Simplex("bias", n),
+        )
         layout = ParameterLayout({"bias": np.full(n, 1 / n)}, parts)
         objective = Objective(rule, layout, Responses(N))
         found = search(objective, [np.append(np.full(len(rows), -1.0), np.zeros(n))], MAX_STEPS)

@@ -164,16 +164,6 @@ class WeightedSimilarity:
     rows : ndarray of shape (m, dimensions)
         The stimuli.
     order, exponent : float
-
-    Examples
-    --------
-    >>> from mercer.cognition.stimuli import memorize
-    >>> memory = memorize([[0.0], [1.0]], ["a", "b"])
-    >>> rule = WeightedSimilarity(memory, memory.rows, order=1, exponent=1)
-    >>> params = {"sensitivity": 1.0, "attention": np.ones(1), "penalty": 0.0, "choice": 3.0}
-    >>> rule(params)[0].round(6) + 0.0
-    array([[3., 0.],
-           [0., 3.]])
     """
 
     def __init__(self, memory: Memory, rows: np.ndarray, order: float, exponent: float) -> None:

@@ -39,7 +39,7 @@ __all__ = [
     "search",
 ]
 
-REACH = 40.0  # of logarithms: e⁴⁰ is more than any sensitivity and less than any overflow
+LARGEST_LOGARITHM = 40.0  # e⁴⁰ is more than any sensitivity and less than any overflow
 SMALLEST_START = 1e-3  # weight of attention or bias where a search begins
 
 
@@ -52,15 +52,10 @@ class PositiveReal:
     name : str
     bounds : (float, float)
         Of the logarithm.
-
-    Examples
-    --------
-    >>> PositiveReal("gamma").coordinates(1.0)
-    array([0.])
     """
 
     name: str
-    bounds: tuple[float, float] = (-REACH, REACH)
+    bounds: tuple[float, float] = (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
     size = 1
     count = 1  # of free parameters
 
@@ -82,11 +77,6 @@ class Simplex:
 
     The coordinates have one direction more than the weights, along which nothing changes; so a
     simplex of d weights counts as d − 1 free parameters.
-
-    Examples
-    --------
-    >>> Simplex("attention", 2).value(np.array([0.0, 0.0]))
-    array([0.5, 0.5])
     """
 
     name: str
@@ -94,7 +84,7 @@ class Simplex:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return (-REACH, REACH)
+        return (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
 
     @property
     def count(self) -> int:
@@ -114,13 +104,7 @@ class Simplex:
 
 @dataclass(frozen=True)
 class PinnedSimplex:
-    """Weights of which one has a given share, the others sharing the rest by a softmax.
-
-    Examples
-    --------
-    >>> PinnedSimplex("attention", 3, place=0, share=0.5).value(np.array([0.0, 0.0]))
-    array([0.5 , 0.25, 0.25])
-    """
+    """Weights of which one has a given share, the others sharing the rest by a softmax."""
 
     name: str
     whole: int
@@ -137,7 +121,7 @@ class PinnedSimplex:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return (-REACH, REACH)
+        return (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
 
     def value(self, z: np.ndarray) -> np.ndarray:
         w = np.full(self.whole, self.share)
@@ -159,13 +143,7 @@ class PinnedSimplex:
 
 @dataclass(frozen=True)
 class Unconstrained:
-    """Numbers without a constraint, as a part of a layout of parameters.
-
-    Examples
-    --------
-    >>> Unconstrained("coordinates", 4).count
-    4
-    """
+    """Numbers without a constraint, as a part of a layout of parameters."""
 
     name: str
     size: int
@@ -298,18 +276,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Objective:
-    """The loss of a rule for some responses, as a function of the free coordinates.
-
-    Examples
-    --------
-    >>> from mercer.cognition.fitting import Simplex
-    >>> def guess(params):
-    ...     return np.log(params["bias"])[None], lambda G: {"bias": G.sum(axis=0) / params["bias"]}
-    >>> layout = ParameterLayout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
-    >>> objective = Objective(guess, layout, Responses(np.array([[3.0, 1.0]])))
-    >>> search(objective, [np.zeros(2)]).params["bias"].round(6)
-    array([0.75, 0.25])
-    """
+    """The loss of a rule for some responses, as a function of the free coordinates."""
 
     rule: Rule
     layout: ParameterLayout

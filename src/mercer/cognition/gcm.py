@@ -42,15 +42,6 @@ class SummedSimilarity:
     rows : ndarray of shape (m, dimensions)
         The stimuli.
     order, exponent : float
-
-    Examples
-    --------
-    >>> from mercer.cognition.stimuli import memorize
-    >>> rule = SummedSimilarity(memorize([[0.0], [1.0]], ["a", "b"]), np.array([[0.0]]), 1, 1)
-    >>> params = {"sensitivity": 2.0, "attention": np.ones(1), "bias": np.full(2, 0.5), "gamma": 1}
-    >>> scores, slopes = rule(params)
-    >>> scores
-    array([[-0.69314718, -2.69314718]])
     """
 
     def __init__(self, memory: Memory, rows: np.ndarray, order: float, exponent: float) -> None:

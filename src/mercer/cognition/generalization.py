@@ -25,10 +25,9 @@ __all__ = ["Gradient", "fit_gradient"]
 
 NAMES = ("sensitivity", "exponent", "height", "floor")
 LOGARITHMIC = NAMES[:2]  # positive, and searched on a logarithmic scale
-FARTHEST = 25.0  # a logarithm beyond which a parameter counts as 0 or infinite
-NEARLY = 1e-9
-TINY = 1e-300
-STEEPEST = 6.5  # logarithm of a power of which e^−x is nearly 0 and no product overflows
+LARGEST_LOGARITHM = 25.0  # of a parameter; beyond it counts as 0 or infinite
+SMALLEST_NUMBER = 1e-300  # whose logarithm is taken
+LARGEST_LOG_POWER = 6.5  # of c·dᵖ: its e^−x is nearly 0, and no product overflows
 
 
 @dataclass(frozen=True)
@@ -231,7 +230,9 @@ class _Problem:
         v = self.values(theta)
         c, p, top, low = (v[name] for name in NAMES)
         logs = np.log(self.d, out=np.zeros_like(self.d), where=self.d > 0)
-        power = np.where(self.d > 0, np.exp(np.minimum(np.log(c) + p * logs, STEEPEST)), 0.0)
+        power = np.where(
+            self.d > 0, np.exp(np.minimum(np.log(c) + p * logs, LARGEST_LOG_POWER)), 0.0
+        )
         fall = np.exp(-power)
         g = low + (top - low) * fall
         steep = -(top - low) * fall * power
@@ -244,8 +245,9 @@ class _Problem:
         if self.trials is None:
             value, outer = float(np.sum((self.y - g) ** 2)), 2 * (g - self.y)
         else:
-            yes = np.maximum(g, TINY)
-            no = np.maximum(1 - top - (top - low) * np.expm1(-power), TINY)  # 1 − g to all digits
+            # The second is 1 − g to all digits.
+            yes = np.maximum(g, SMALLEST_NUMBER)
+            no = np.maximum(1 - top - (top - low) * np.expm1(-power), SMALLEST_NUMBER)
             hit, miss = self.y * self.trials, (1 - self.y) * self.trials
             value = -float(np.sum(hit * np.log(yes) + miss * np.log(no)))
             outer = miss / no - hit / yes
@@ -254,9 +256,9 @@ class _Problem:
 
     def bounds(self) -> list[tuple[float, float]]:
         """Return how far each free parameter may go."""
-        logs = (-FARTHEST, FARTHEST)
+        logs = (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
         counted = self.trials is not None
-        level = (NEARLY, 1 - NEARLY) if counted else (-np.inf, np.inf)
+        level = (1e-9, 1 - 1e-9) if counted else (-np.inf, np.inf)
         known = {"sensitivity": logs, "exponent": (-4.0, 3.0), "height": level, "floor": level}
         return [known[name] for name in self.free]
 
@@ -298,7 +300,9 @@ class _Problem:
         theta, value = min(found, key=lambda pair: pair[1])
         v, m = self.values(theta), len(self.d)
         if self.trials is None:
-            likelihood = -m / 2 * (np.log(2 * np.pi * max(value, TINY) / self.scale / m) + 1)
+            likelihood = (
+                -m / 2 * (np.log(2 * np.pi * max(value, SMALLEST_NUMBER) / self.scale / m) + 1)
+            )
             rest = m - len(theta)
             odds = t.ppf((1 + level) / 2, rest) ** 2 / rest if rest else np.inf
             limit = value * (1 + odds)

@@ -26,7 +26,7 @@ from mercer.errors import DomainError
 
 __all__ = ["bootstrap_intervals", "profile_interval", "profile_intervals", "simulate_counts"]
 
-EDGE = 14.0  # logarithm, or log odds of a weight, beyond which it counts as 0, 1 or infinite
+LARGEST_LOGARITHM = 14.0  # of a number, or of odds; beyond it counts as 0, 1 or infinite
 MAX_STEPS, FLAT = 200, 1e-6  # of a search: its error in the log-likelihood is quadratic in FLAT
 EPSILON = 4 * float(np.finfo(float).eps)  # the smallest relative tolerance of Brent's method
 
@@ -36,17 +36,6 @@ def profile_intervals(objective: Objective, best: Minimum, level: float) -> dict
 
     Shape (2,) for a number and (d, 2) for d weights. An end that the data never refuse is 0, 1 or
     infinity.
-
-    Examples
-    --------
-    >>> def guess(params):
-    ...     return np.log(params["bias"])[None], lambda G: {"bias": G.sum(axis=0) / params["bias"]}
-    >>> layout = ParameterLayout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
-    >>> objective = Objective(guess, layout, Responses(np.array([[30.0, 10.0]])))
-    >>> best = search(objective, [np.zeros(2)])
-    >>> profile_intervals(objective, best, 0.95)["bias"].round(2)
-    array([[0.6 , 0.87],
-           [0.13, 0.4 ]])
     """
     found: dict[str, np.ndarray] = {}
     for part in objective.layout.parts:
@@ -69,9 +58,14 @@ def _ends(
     if place is None:
         there, back, edges = np.log, np.exp, (0.0, np.inf)
         middle = float(there(value))
-        limits = (middle - EDGE, middle + EDGE)
+        limits = (middle - LARGEST_LOGARITHM, middle + LARGEST_LOGARITHM)
     else:
-        there, back, edges, limits = logit, expit, (0.0, 1.0), (-EDGE, EDGE)
+        there, back, edges, limits = (
+            logit,
+            expit,
+            (0.0, 1.0),
+            (-LARGEST_LOGARITHM, LARGEST_LOGARITHM),
+        )
         with np.errstate(divide="ignore"):
             middle = float(np.clip(there(value), *limits))
     profile = Profile(objective, best, name, place, back, float(chi2.ppf(level, 1)), middle)
@@ -168,19 +162,7 @@ def simulate_counts(log_p: np.ndarray, totals: ArrayLike, rng: np.random.Generat
 def bootstrap_intervals(
     objective: Objective, best: Minimum, level: float, samples: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Return quantiles of the parameters fitted to simulated responses, like profiles.
-
-    Examples
-    --------
-    >>> def guess(params):
-    ...     return np.log(params["bias"])[None], lambda G: {"bias": G.sum(axis=0) / params["bias"]}
-    >>> layout = ParameterLayout({"bias": np.array([0.5, 0.5])}, (Simplex("bias", 2),))
-    >>> objective = Objective(guess, layout, Responses(np.array([[30.0, 10.0]])))
-    >>> best = search(objective, [np.zeros(2)])
-    >>> rng = np.random.default_rng(0)
-    >>> bootstrap_intervals(objective, best, 0.95, 100, rng)["bias"].shape
-    (2, 2)
-    """
+    """Return quantiles of the parameters fitted to simulated responses, like profiles."""
     log_p = log_softmax(objective.rule(best.params)[0])
     start = objective.layout.coordinates(best.params)
     draws: dict[str, list[Any]] = {part.name: [] for part in objective.layout.parts}

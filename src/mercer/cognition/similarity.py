@@ -20,8 +20,6 @@ from mercer.errors import DomainError
 
 __all__ = ["Finding", "SimilarityCheck", "check_similarity", "first", "pair_of", "square"]
 
-LISTED = 4  # weights of a witness that are named
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -226,8 +224,8 @@ def _definiteness(values: np.ndarray, witness: dict[Any, float]) -> Finding:
     if not witness:
         return Finding("positive definiteness", True, 0.0, (), 0.0, words)
     named = sorted(witness.items(), key=lambda pair: -abs(pair[1]))
-    parts = [f"{weight:+.2f} {label}" for label, weight in named[:LISTED]]
-    more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
+    parts = [f"{weight:+.2f} {label}" for label, weight in named[:4]]
+    more = f" and {len(named) - 4} more" if len(named) > 4 else ""
     words += f"; witness {', '.join(parts)}{more}"
     share = float(np.mean(values < 0))
     return Finding("positive definiteness", False, share, tuple(witness), -smallest, words)

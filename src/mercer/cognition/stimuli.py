@@ -32,12 +32,6 @@ class Distances:
         r of the metric.
     exponent : float
         p of the decay.
-
-    Examples
-    --------
-    >>> space = Distances(np.array([[0.0, 0.0]]), np.array([[1.0, 2.0]]), order=1, exponent=1)
-    >>> space.distances(np.array([0.5, 0.5]))[1]
-    array([[1.5]])
     """
 
     def __init__(self, X: np.ndarray, Z: np.ndarray, order: float, exponent: float) -> None:
@@ -116,15 +110,7 @@ def admit_stimuli(
 
 
 def admit_categories(categories: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (codes, classes) so that ``classes[codes]`` are the categories of `count` rows.
-
-    Examples
-    --------
-    >>> admit_categories(["a", None, "b"], 3)
-    Traceback (most recent call last):
-        ...
-    mercer.errors.DomainError: the category of row 1 is missing
-    """
+    """Return (codes, classes) so that ``classes[codes]`` are the categories of `count` rows."""
     if isinstance(categories, list | tuple):
         for row, name in enumerate(categories):
             if name is None or (isinstance(name, float) and name != name):
@@ -161,12 +147,6 @@ class Memory:
         The category of each, as its number in `classes`.
     classes : ndarray
     strengths : ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> memorize([[0.0], [2.0], [5.0]], ["a", "a", "b"]).means().rows
-    array([[1.],
-           [5.]])
     """
 
     rows: np.ndarray
@@ -193,15 +173,7 @@ class Memory:
 
 
 def memorize(exemplars: Any, categories: Any, strengths: Any = None) -> Memory:
-    """Return the memory of exemplars, refusing a category that has none.
-
-    Examples
-    --------
-    >>> memorize([[0.0], [1.0]], ["a", "b"], strengths=[1.0, 0.0])
-    Traceback (most recent call last):
-        ...
-    mercer.errors.DomainError: all exemplars of the category 'b' (row 1 first) have strength ...
-    """
+    """Return the memory of exemplars, refusing a category that has none."""
     rows = admit_stimuli(exemplars, "exemplars")
     if np.ndim(categories) == 1 and len(categories) != len(rows):
         raise DomainError(f"there are {len(rows)} exemplars, but {len(categories)} categories")

@@ -121,11 +121,6 @@ def probability_scores(counts: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Return the scores nⱼ − n·pⱼ of the free parameters: one row for each table of counts.
 
     `counts` has one axis more than `p`, for the items.
-
-    Examples
-    --------
-    >>> probability_scores(np.array([[3.0, 1.0]]), np.array([0.5, 0.5]))
-    array([[1.]])
     """
     excess = counts - counts.sum(axis=-1, keepdims=True) * p
     return excess[:, free_outcomes(p)]
@@ -145,13 +140,7 @@ def probability_names(label: str, p: np.ndarray, *axes: Sequence[Any]) -> list[s
 
 
 def probability_information(p: np.ndarray) -> np.ndarray:
-    """Return the Fisher information of one outcome: diag(p) − ppᵀ of the free parameters.
-
-    Examples
-    --------
-    >>> probability_information(np.array([0.25, 0.75]))
-    array([[0.1875]])
-    """
+    """Return the Fisher information of one outcome: diag(p) − ppᵀ of the free parameters."""
     q = p[free_outcomes(p)]
     return np.diag(q) - np.outer(q, q)
 

@@ -291,13 +291,7 @@ def lengths_of(count: int, length: ArrayLike) -> np.ndarray:
 
 
 def spans(starts: np.ndarray, steps: int = 1 << 15, count: int = 256) -> list[tuple[int, int]]:
-    """Cut sequences into runs of at most `count`, of about as many steps, for one job each.
-
-    Examples
-    --------
-    >>> spans(np.array([0, 2, 4, 9]), steps=4)
-    [(0, 2), (2, 3)]
-    """
+    """Cut sequences into runs of at most `count`, of about as many steps, for one job each."""
     found, first = [], 0
     while first < len(starts) - 1:
         last = int(np.searchsorted(starts, starts[first] + steps, side="right")) - 1

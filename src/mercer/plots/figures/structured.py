@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mercer.explanations import Explanation, ItemExplanation
 
 BOXES = ((4, "TTGACA"), (24, "TATAAT"))  # of bacterial promoters, and about where they are
-LENGTH = 38  # of a strand
 
 # Smaller molecules that mix with water, or dissolve in it well, and such that hardly do.
 SOLUBLE = (
@@ -35,7 +34,6 @@ NEW = {
     "octanoic acid": "CCCCCCCC(=O)O",
     "ethyl benzoate": "CCOC(=O)c1ccccc1",
 }
-SIZE = 105.0  # of a node
 WITH = (True, True, False)  # boxes, or the group: what is drawn of strands and trees
 
 
@@ -108,7 +106,7 @@ def promoters_explained() -> Explanation:
 
 def strand(rng: np.random.Generator, boxes: bool) -> str:
     """Return random letters, with or without both boxes, one letter of each replaced."""
-    written = rng.choice(list("ACGT"), LENGTH)
+    written = rng.choice(list("ACGT"), 38)
     for start, box in BOXES if boxes else ():
         written[start : start + len(box)] = list(box)
         written[start + rng.integers(len(box))] = rng.choice(list("ACGT"))
@@ -158,7 +156,7 @@ def _aligned(axes: Any) -> None:
             xlim=(x - spans[0] / 2, x + spans[0] / 2), ylim=(y - spans[1] / 2, y + spans[1] / 2)
         )
         for drawn in ax.collections:
-            drawn.set(clip_on=False, sizes=[SIZE])
+            drawn.set(clip_on=False, sizes=[105.0])
     _readable(axes)
 
 
