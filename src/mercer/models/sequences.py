@@ -115,7 +115,7 @@ class SymbolDomain(Domain):
     missing: Any = None
     gaps: bool = True
 
-    def admit(self, X: Items, name: str = "X") -> Symbols:
+    def admit(self, X: Items | Points, name: str = "X") -> Symbols:
         points = X if isinstance(X, Symbols) else self._read(X, name)
         if not self.gaps and (points.codes == GAP).any():
             at = int(np.argmax(points.codes == GAP))
@@ -131,7 +131,7 @@ class SymbolDomain(Domain):
             return self if self == other else ANYTHING
         return STRINGS if other == STRINGS else None
 
-    def _read(self, X: Items, name: str) -> Symbols:
+    def _read(self, X: Items | Points, name: str) -> Symbols:
         if isinstance(X, Strings):
             return self._from_strings(X)
         objects = list(_separate(X, name))
@@ -204,7 +204,7 @@ class GapDomain(Domain):
            [nan]])
     """
 
-    def admit(self, X: Items, name: str = "X") -> Series:
+    def admit(self, X: Items | Points, name: str = "X") -> Series:
         if isinstance(X, Series):
             return X
         found = [_steps(item, i, name) for i, item in enumerate(_separate(X, name))]
@@ -335,7 +335,7 @@ def _is_plain(item: Any) -> bool:
     return plain and item.dtype.kind in "iu" and item.ndim == 1
 
 
-def _separate(X: Items, name: str) -> Iterator[Any]:
+def _separate(X: Items | Points, name: str) -> Iterator[Any]:
     """Return the single sequences of a container; in a table of several columns, its rows."""
     table = Table(X, name) if is_frame(X) else X
     if isinstance(table, Table) and table.width > 1:
