@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,15 +21,16 @@ from mercer.files.container import DTYPES, parsed
 from mercer.files.registry import class_named, name_of_class
 from mercer.memory import afford
 
-__all__ = ["Codec", "Reader", "Writer", "within"]
+__all__ = ["Codec", "Decoder", "Encoder", "Json", "within"]
 
-LONG = 200  # things in a row, from which on they leave the header
-CHUNK = 1 << 20  # numbers that are compared at once
-SMALL = 1024  # bytes of an array that stays in such a row
+Json: TypeAlias = Any  # what json.loads returns
+
+MAX_INLINE_ITEMS = 200  # of a list that stands in the header
+MAX_INLINE_BYTES = 1024  # of an array that stays in a list outside of the header
 # Bytes of JSON that are read a second time: rows that name each other twice would have no end.
-REPEATED = 1 << 25
-EACH = 1000  # bytes that each such reading counts more, for the time that it takes
-UNCHECKED = 1 << 26  # bytes that are taken before asking whether there are more
+MAX_REPEATED_BYTES = 1 << 25
+REPEAT_COST = 1000  # bytes that each such reading counts more, for the time that it takes
+UNCHECKED_BYTES = 1 << 26  # bytes that are taken before asking whether there are more
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Codec:
     tag : str
         Its name in files.
     encode : callable
-        ``encode(writer, thing, place)`` returns JSON; `place` says where the thing was found.
+        ``encode(encoder, thing, place)`` returns JSON; `place` says where the thing was found.
     decode : callable
-        ``decode(reader, json)`` returns the thing.
+        ``decode(decoder, json)`` returns the thing.
     types : tuple of type
         The types of such things, exactly, without subclasses.
     fits : callable, optional
@@ -51,22 +52,22 @@ class Codec:
     """
 
     tag: str
-    encode: Callable[[Writer, Any, str], Any]
-    decode: Callable[[Reader, Any], Any]
+    encode: Callable[[Encoder, Any, str], Any]
+    decode: Callable[[Decoder, Any], Any]
     types: tuple[type, ...] = ()
     fits: Callable[[Any], bool] | None = None
 
 
-class Writer:
+class Encoder:
     """Turns things into JSON, and puts their arrays aside.
 
     Examples
     --------
     >>> from mercer.files.store import CODECS
-    >>> writer = Writer(CODECS)
-    >>> writer.encode({"x": np.arange(3.0)}, "")
+    >>> encoder = Encoder(CODECS)
+    >>> encoder.encode({"x": np.arange(3.0)}, "")
     {'dict': [['x'], [{'array': {'shape': [3], 'tensor': '[0]'}}]]}
-    >>> writer.tensors
+    >>> encoder.tensors
     {'[0]': array([0., 1., 2.])}
     """
 
@@ -80,7 +81,7 @@ class Writer:
         self._crowd = 0  # whether what is written stands in a long row
         self._repeated = 0  # bytes of JSON that readers will read again
 
-    def encode(self, thing: Any, place: str) -> Any:
+    def encode(self, thing: Any, place: str) -> Json:
         """Return a thing as JSON."""
         kind = type(thing)
         if thing is None or kind is bool or kind is int or kind is str:
@@ -99,14 +100,14 @@ class Writer:
 
     def alone(self, thing: Any) -> tuple[str, list[bytes]]:
         """Return all that would be written of a thing, whatever else is written."""
-        writer = Writer(self._codecs)
-        text = json.dumps(writer.encode(thing, ""))
-        return text, [array.tobytes() for array in writer.tensors.values()]
+        encoder = Encoder(self._codecs)
+        text = json.dumps(encoder.encode(thing, ""))
+        return text, [array.tobytes() for array in encoder.tensors.values()]
 
     def row(self, things: Iterable[Any], place: str) -> Any:
         """Return several things as JSON: a list, or where a tensor has it if it is long."""
         things = list(things)
-        if len(things) <= LONG:
+        if len(things) <= MAX_INLINE_ITEMS:
             return [self.encode(thing, f"{place}[{i}]") for i, thing in enumerate(things)]
         self._crowd += 1
         items = [self.encode(thing, f"{place}[{i}]") for i, thing in enumerate(things)]
@@ -124,7 +125,7 @@ class Writer:
         A small one in a long row returns its own bytes, because a header with thousands of names
         would be larger.
         """
-        if self._crowd and array.nbytes <= SMALL:
+        if self._crowd and array.nbytes <= MAX_INLINE_BYTES:
             text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
             return [array.dtype.name, text]
         array = np.ascontiguousarray(array)
@@ -133,12 +134,12 @@ class Writer:
 
     def _text(self, data: np.ndarray, place: str) -> Any:
         """Keep the bytes of JSON, equal ones once unless that would be too often for readers."""
-        if self._crowd and data.nbytes <= SMALL:
+        if self._crowd and data.nbytes <= MAX_INLINE_BYTES:
             return self.tensor(data, place)
         name = self._known(data)
-        if name is None or self._repeated + data.nbytes + EACH > REPEATED:
+        if name is None or self._repeated + data.nbytes + REPEAT_COST > MAX_REPEATED_BYTES:
             return self._kept(data, place)
-        self._repeated += data.nbytes + EACH
+        self._repeated += data.nbytes + REPEAT_COST
         return name
 
     def _known(self, array: np.ndarray) -> str | None:
@@ -161,7 +162,7 @@ class Writer:
         return self._classes[cls]
 
 
-class Reader:
+class Decoder:
     """Turns JSON and arrays into things again, by the codecs and nothing else.
 
     `tensors` has ``keys()`` and ``get_tensor(name)``.
@@ -171,7 +172,7 @@ class Reader:
     >>> from mercer.files.store import CODECS
     >>> class Nothing(dict):
     ...     get_tensor = dict.__getitem__
-    >>> Reader(CODECS, Nothing()).decode({"tuple": [1, {"slice": [0, 2, None]}]})
+    >>> Decoder(CODECS, Nothing()).decode({"tuple": [1, {"slice": [0, 2, None]}]})
     (1, slice(0, 2, None))
     """
 
@@ -185,7 +186,7 @@ class Reader:
         self._taken = 0  # bytes since memory was last asked for
         self._promised = 0  # bytes of what is mostly empty, which take memory only when used
 
-    def decode(self, node: Any) -> Any:
+    def decode(self, node: Json) -> Any:
         """Return the thing that JSON stands for."""
         if node is None or isinstance(node, bool | int | float | str):
             return node
@@ -209,7 +210,7 @@ class Reader:
                 f"the file is damaged or tampered with: its {tag!r} cannot be rebuilt: {error}"
             ) from error
 
-    def row(self, node: Any) -> list[Any]:
+    def row(self, node: Json) -> list[Any]:
         """Return several things."""
         if isinstance(node, dict) and set(node) == {"json"}:
             node = parsed(self._text(node["json"]))
@@ -217,7 +218,7 @@ class Reader:
             raise FileError("the file is damaged or tampered with: it lacks a list")
         return [self.decode(item) for item in node]
 
-    def fields(self, node: Any) -> dict[str, Any]:
+    def fields(self, node: Json) -> dict[str, Any]:
         """Return things by name."""
         if not isinstance(node, dict):
             raise FileError("the file is damaged or tampered with: it lacks things with names")
@@ -232,9 +233,9 @@ class Reader:
         found = np.require(self._tensors.get_tensor(name), requirements=("A", "W"))
         # One tensor can be named a million times, and is in memory as often.
         self._taken += found.nbytes
-        if self._taken > UNCHECKED:
+        if self._taken > UNCHECKED_BYTES:
             self._taken = 0
-            self.afford(UNCHECKED)
+            self.afford(UNCHECKED_BYTES)
         if found.dtype == bool:
             return found.view(np.uint8) != 0  # of bytes that were neither 0 nor 1
         return found
@@ -243,9 +244,9 @@ class Reader:
         """Return a text of JSON; one that was read before counts."""
         data = self.tensor(name).tobytes()
         if isinstance(name, str):
-            self._repeated += len(data) + EACH if name in self._read else 0
+            self._repeated += len(data) + REPEAT_COST if name in self._read else 0
             self._read.add(name)
-        if self._repeated > REPEATED:
+        if self._repeated > MAX_REPEATED_BYTES:
             raise FileError("the file is tampered with: it repeats itself without end")
         return data
 
@@ -268,8 +269,9 @@ class Reader:
 def _identical(left: np.ndarray, right: np.ndarray) -> bool:
     """Tell whether two arrays of the same type and size have the same bits."""
     one, two = (array.reshape(-1).view(f"u{array.itemsize}") for array in (left, right))
+    size = 1 << 20  # numbers that are compared at once
     return all(
-        np.array_equal(one[i : i + CHUNK], two[i : i + CHUNK]) for i in range(0, one.size, CHUNK)
+        np.array_equal(one[i : i + size], two[i : i + size]) for i in range(0, one.size, size)
     )
 
 

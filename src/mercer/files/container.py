@@ -33,8 +33,8 @@ UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 START = b'{"__metadata__":{"sha256":"'
 EMPTY = b"0" * 64  # in the place of the checksum, while it is computed
-LARGEST = 100_000_000  # bytes of a header that the safetensors library accepts
-CHUNK = 1 << 22
+MAX_HEADER = 100_000_000  # bytes of a header that the safetensors library accepts
+CHUNK_BYTES = 1 << 22  # that are read at once for the checksum
 DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "bool": "BOOL",
     "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
@@ -57,7 +57,7 @@ def write(file: BinaryIO, document: dict[str, Any], tensors: Mapping[str, np.nda
     entries = {"__metadata__": {"sha256": EMPTY.decode(), "mercer": text}, **table}
     header = json.dumps(entries, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
-    if len(header) > LARGEST:
+    if len(header) > MAX_HEADER:
         raise FileError(f"a model file would need a header of {len(header)} bytes, too many")
     digest = hashlib.sha256(header)
     for name in order:
@@ -108,7 +108,7 @@ def _header(file: BinaryIO, name: str) -> bytes:
     start = file.read(len(START))
     if start != START[: max(size - 8, 0)]:
         raise FileError(f"{name!r} is not a model file of mercer's")
-    if not len(START) + len(EMPTY) <= length <= min(size - 8, LARGEST):
+    if not len(START) + len(EMPTY) <= length <= min(size - 8, MAX_HEADER):
         raise FileError(f"{name!r} is cut short or damaged: its header does not fit")
     return start + file.read(length - len(START))
 
@@ -160,7 +160,7 @@ def _check_version(document: dict[str, Any], name: str) -> None:
 def _check_sum(file: BinaryIO, header: bytes, name: str) -> None:
     inside = slice(len(START), len(START) + len(EMPTY))
     digest = hashlib.sha256(START + EMPTY + header[inside.stop :])
-    while chunk := file.read(CHUNK):
+    while chunk := file.read(CHUNK_BYTES):
         digest.update(chunk)
     if digest.hexdigest().encode() != header[inside]:
         raise FileError(

@@ -40,7 +40,7 @@ RENAMED: dict[str, str] = {
 OWN = "registered"  # the "room" of what users have registered
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
-_things: dict[str, Callable[..., Any]] = {}
+_registered: dict[str, Callable[..., Any]] = {}
 
 
 def register(name: str, thing: Thing) -> Thing:
@@ -73,25 +73,25 @@ def register(name: str, thing: Thing) -> Thing:
         raise FileError(f"a function is registered under a name, found {name!r}")
     if not callable(thing):
         raise FileError(f"only functions and classes are registered, found {thing!r}")
-    _things[name] = thing
+    _registered[name] = thing
     return thing
 
 
 def registered(name: Any) -> Callable[..., Any]:
     """Return the function of a name in a file, or say that this program has none."""
-    if not isinstance(name, str) or name not in _things:
+    if not isinstance(name, str) or name not in _registered:
         name = name[:80] if isinstance(name, str) else name
-        hint = suggestion(name, _things) if _things else ""
+        hint = suggestion(name, _registered) if _registered else ""
         raise FileError(
             f"the file names a function {name!r} that this program has not registered{hint}; call "
             "mercer.files.register(name, function) before mercer.load"
         )
-    return _things[name]
+    return _registered[name]
 
 
 def name_of_function(function: Any) -> str | None:
     """Return the name under which a function is registered, or None."""
-    return next((name for name, thing in _things.items() if thing is function), None)
+    return next((name for name, thing in _registered.items() if thing is function), None)
 
 
 def name_of_class(cls: type) -> str:

@@ -6,14 +6,14 @@ import os
 from typing import Any
 
 from mercer.errors import FileError
-from mercer.files import arrays, frames, plain, things
+from mercer.files import model_codecs, pandas_codecs, value_codecs
 from mercer.files.atomic import replacing
-from mercer.files.codecs import Reader, Writer
+from mercer.files.codecs import Decoder, Encoder
 from mercer.files.container import opened, write
 
 __all__ = ["describe", "load", "save"]
 
-CODECS = (*plain.CODECS, *arrays.CODECS, *frames.CODECS, *things.CODECS)
+CODECS = (*value_codecs.CODECS, *pandas_codecs.CODECS, *model_codecs.CODECS)
 
 
 def save(machine: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
@@ -47,13 +47,13 @@ def save(machine: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     >>> bool(again.predict([[3.0]]) == machine.predict([[3.0]]))
     True
     """
-    writer = Writer(CODECS)
+    encoder = Encoder(CODECS)
     try:
-        document = {"model": writer.encode(machine, ""), "notes": writer.encode(notes, "notes")}
+        document = {"model": encoder.encode(machine, ""), "notes": encoder.encode(notes, "notes")}
     except RecursionError as error:
         raise FileError("the machine holds things within things without end") from error
     with replacing(path) as file:
-        write(file, document, writer.tensors)
+        write(file, document, encoder.tensors)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     mercer.errors.FileError: '...model.mercer' is not a model file of mercer's
     """
     with opened(path) as (document, tensors):
-        return Reader(CODECS, tensors).decode(document["model"])
+        return Decoder(CODECS, tensors).decode(document["model"])
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -98,6 +98,6 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         inside = next(iter(node.values())) if isinstance(node, dict) and len(node) == 1 else None
         first = inside[0] if isinstance(inside, list) and inside else None
         kind = first if isinstance(first, str) else None
-        notes = Reader(CODECS, tensors).decode(document.get("notes"))
+        notes = Decoder(CODECS, tensors).decode(document.get("notes"))
         maker = document.get("mercer")
         return {"format": document["format"], "mercer": maker, "kind": kind, "notes": notes}

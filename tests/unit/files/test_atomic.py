@@ -85,9 +85,9 @@ with replacing({str(path)!r}) as file:
     print("writing", flush=True)
     time.sleep(60)
 """
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as writer:
-        assert writer.stdout.readline().strip() == b"writing"
-        writer.send_signal(signal.SIGKILL)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as encoder:
+        assert encoder.stdout.readline().strip() == b"writing"
+        encoder.send_signal(signal.SIGKILL)
     assert mercer.load(path) == Linear()
 
 
@@ -119,11 +119,11 @@ def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     found = []
     read = lambda: found.append((tmp_path / "pipe").read_bytes())
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
+    decoder = threading.Thread(target=read, daemon=True)
+    decoder.start()
     with replacing(tmp_path / "pipe") as file:
         file.write(b"1 2 3")
-    reader.join(10)
+    decoder.join(10)
     assert found == [b"1 2 3"]
     assert (tmp_path / "pipe").is_fifo() and os.listdir(tmp_path) == ["pipe"]
 

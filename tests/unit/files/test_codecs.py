@@ -16,15 +16,16 @@ from scipy import sparse
 import mercer
 from mercer.domains import GRAPHS, MISSING, ZERO, Graph
 from mercer.errors import FileError
-from mercer.files.codecs import LONG, Reader, Writer
+from mercer.files.codecs import MAX_INLINE_ITEMS as MANY
+from mercer.files.codecs import Decoder, Encoder
 from mercer.files.store import CODECS
 
 
 def again(thing):
     """Write a thing and read it, without a disk."""
-    writer = Writer(CODECS)
-    text = json.dumps(writer.encode(thing, "thing"), allow_nan=False)
-    return Reader(CODECS, Memory(writer.tensors)).decode(json.loads(text))
+    encoder = Encoder(CODECS)
+    text = json.dumps(encoder.encode(thing, "thing"), allow_nan=False)
+    return Decoder(CODECS, Memory(encoder.tensors)).decode(json.loads(text))
 
 
 class Memory:
@@ -109,14 +110,14 @@ def test_sets(elements):
 
 def test_sets_are_written_alike_in_whatever_order_they_come():
     """The order changes from run to run, with the hashes of texts."""
-    rows = [tuple(f"{i} {j}" for j in range(LONG + 1)) for i in range(4)]
+    rows = [tuple(f"{i} {j}" for j in range(MANY + 1)) for i in range(4)]
     things = [*rows, (1, "x"), frozenset({"a"}), "c", 2.5]
     codec = next(codec for codec in CODECS if codec.tag == "set")
     written = []
     for order in (things, things[::-1]):
-        writer = Writer(CODECS)
-        node = codec.encode(writer, order, "set")
-        written.append((node, {name: data.tobytes() for name, data in writer.tensors.items()}))
+        encoder = Encoder(CODECS)
+        node = codec.encode(encoder, order, "set")
+        written.append((node, {name: data.tobytes() for name, data in encoder.tensors.items()}))
     assert written[0] == written[1]
 
 
@@ -217,21 +218,21 @@ def test_objects_of_all_sorts():
 
 
 def test_long_rows_leave_the_header():
-    writer = Writer(CODECS)
-    node = writer.encode(tuple(range(LONG + 1)), "numbers")
-    assert list(node["tuple"]) == ["json"] and list(writer.tensors) == ["numbers[]"]
-    assert writer.encode(tuple(range(LONG)), "few") == {"tuple": list(range(LONG))}
+    encoder = Encoder(CODECS)
+    node = encoder.encode(tuple(range(MANY + 1)), "numbers")
+    assert list(node["tuple"]) == ["json"] and list(encoder.tensors) == ["numbers[]"]
+    assert encoder.encode(tuple(range(MANY)), "few") == {"tuple": list(range(MANY))}
 
 
 def test_many_small_arrays_and_graphs_stay_together(tmp_path):
     rng = np.random.default_rng(0)
-    many = np.empty(2 * LONG, dtype=object)
+    many = np.empty(2 * MANY, dtype=object)
     for i in range(len(many)):
         many[i] = rng.normal(size=(i % 5, 2)) if i % 2 else Graph([(0, 1)], labels=["a", "b"])
     many[0] = rng.normal(size=(100, 100))
-    writer = Writer(CODECS)
-    writer.encode(many, "many")
-    assert len(writer.tensors) == 2
+    encoder = Encoder(CODECS)
+    encoder.encode(many, "many")
+    assert len(encoder.tensors) == 2
     assert same(again(many), many)
 
 

@@ -199,12 +199,12 @@ def test_rows_that_repeat_each_other_without_end_are_refused(path):
 
 
 def test_what_is_repeated_more_often_than_readers_like_is_written_again(path, monkeypatch):
-    monkeypatch.setattr(codecs, "REPEATED", 10_000)
+    monkeypatch.setattr(codecs, "MAX_REPEATED_BYTES", 10_000)
     rows = [list(range(1000))] * 20
     mercer.save(rows, path)
     assert mercer.load(path) == rows
     assert path.stat().st_size > 40_000
-    monkeypatch.setattr(codecs, "REPEATED", 1 << 25)
+    monkeypatch.setattr(codecs, "MAX_REPEATED_BYTES", 1 << 25)
     mercer.save(rows, path)
     assert mercer.load(path) == rows
     assert path.stat().st_size < 10_000
@@ -212,7 +212,7 @@ def test_what_is_repeated_more_often_than_readers_like_is_written_again(path, mo
 
 def test_one_array_that_is_named_often_does_not_take_all_memory(path, monkeypatch):
     model = {"list": [{"array": {"shape": [1000], "tensor": "t"}}] * 300}
-    monkeypatch.setattr(codecs, "UNCHECKED", 100_000)
+    monkeypatch.setattr(codecs, "UNCHECKED_BYTES", 100_000)
     assert len(load(path, model, {"t": np.ones(1000)})) == 300
     monkeypatch.setattr(memory, "available", lambda: 50_000)
     with pytest.raises(FileError, match="needs more memory than there is"):

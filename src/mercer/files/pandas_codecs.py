@@ -8,8 +8,8 @@ import numpy as np
 
 from mercer.domains import is_frame
 from mercer.errors import FileError
-from mercer.files.arrays import missing_texts, texts
-from mercer.files.codecs import Codec, Reader, Writer
+from mercer.files.codecs import Codec, Decoder, Encoder, Json
+from mercer.files.value_codecs import missing_texts, texts
 
 __all__ = ["CODECS", "Trimmed"]
 
@@ -26,30 +26,34 @@ class Trimmed:
         self.kept = kept
 
 
-def _encode_frame(writer: Writer, frame: Any, place: str) -> Any:
+def _encode_frame(encoder: Encoder, frame: Any, place: str) -> Json:
     if isinstance(frame, Trimmed):
         frame, kept = frame.frame, frame.kept
     else:
         kept = frozenset(range(frame.shape[1]))
     names = [frame.columns[j] for j in range(frame.shape[1])]
     columns = [
-        _encode_column(writer, frame.iloc[:, j], f"{place}[{name!r}]") if j in kept else None
+        _encode_column(encoder, frame.iloc[:, j], f"{place}[{name!r}]") if j in kept else None
         for j, name in enumerate(names)
     ]
-    return {"rows": len(frame), "names": writer.row(names, f"{place}.columns"), "columns": columns}
+    return {
+        "rows": len(frame),
+        "names": encoder.row(names, f"{place}.columns"),
+        "columns": columns,
+    }
 
 
-def _decode_frame(reader: Reader, node: Any) -> Any:
+def _decode_frame(decoder: Decoder, node: Json) -> Any:
     import pandas as pd
 
-    rows, names = node["rows"], reader.row(node["names"])
+    rows, names = node["rows"], decoder.row(node["names"])
     if type(rows) is not int or rows < 0:
         raise FileError(f"the file is tampered with: a table has {rows!r} rows")
-    reader.afford(8 * rows * sum(column is None for column in node["columns"]))
+    decoder.afford(8 * rows * sum(column is None for column in node["columns"]))
     made: dict[int, Any] = {}
     for j, column in enumerate(node["columns"]):
         empty = column is None
-        values = np.full(rows, None, dtype=object) if empty else _decode_column(reader, column)
+        values = np.full(rows, None, dtype=object) if empty else _decode_column(decoder, column)
         if len(values) != rows:
             raise FileError("the file is damaged or tampered with: a column has another length")
         made[j] = values
@@ -58,58 +62,58 @@ def _decode_frame(reader: Reader, node: Any) -> Any:
     return frame
 
 
-def _encode_column(writer: Writer, column: Any, place: str) -> Any:
+def _encode_column(encoder: Encoder, column: Any, place: str) -> Json:
     import pandas as pd
 
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
-        return {"array": writer.encode(column.to_numpy(), place)}
+        return {"array": encoder.encode(column.to_numpy(), place)}
     if isinstance(dtype, pd.StringDtype):
         values = [None if gap else str(value) for value, gap in zip(column, column.isna(),
                                                                     strict=True)]  # fmt: skip
-        return {"texts": texts(writer, values, place), "nan": dtype.na_value is not pd.NA}
+        return {"texts": texts(encoder, values, place), "nan": dtype.na_value is not pd.NA}
     if isinstance(dtype, pd.CategoricalDtype):
         codes = np.asarray(column.cat.codes)
-        return {"codes": writer.encode(codes, place), "ordered": bool(dtype.ordered),
-                "categories": _encode_column(writer, pd.Series(dtype.categories),
+        return {"codes": encoder.encode(codes, place), "ordered": bool(dtype.ordered),
+                "categories": _encode_column(encoder, pd.Series(dtype.categories),
                                              f"{place}.categories")}  # fmt: skip
     if dtype.name in MASKED:
         gaps = column.isna().to_numpy()
         values = column.to_numpy(dtype=dtype.numpy_dtype, na_value=0)
-        return {"masked": dtype.name, "values": writer.encode(values, place),
-                "gaps": writer.encode(gaps, f"{place} gaps")}  # fmt: skip
+        return {"masked": dtype.name, "values": encoder.encode(values, place),
+                "gaps": encoder.encode(gaps, f"{place} gaps")}  # fmt: skip
     if isinstance(dtype, pd.DatetimeTZDtype) and str(dtype.tz) in _zones():
         values = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-        return {"times": writer.encode(values, place), "zone": str(dtype.tz)}
+        return {"times": encoder.encode(values, place), "zone": str(dtype.tz)}
     raise FileError(
         f"{place} is a column of type {dtype}, which a model file cannot hold; convert it with "
         ".astype(...), or leave it out"
     )
 
 
-def _decode_column(reader: Reader, node: Any) -> Any:
+def _decode_column(decoder: Decoder, node: Json) -> Any:
     import pandas as pd
 
     if "array" in node:
-        return reader.decode(node["array"])
+        return decoder.decode(node["array"])
     if "texts" in node:
         dtype = pd.StringDtype(na_value=np.nan if node["nan"] else pd.NA)
-        return pd.array(missing_texts(reader, node["texts"]), dtype=dtype)
+        return pd.array(missing_texts(decoder, node["texts"]), dtype=dtype)
     if "codes" in node:
-        categories = pd.Index(_decode_column(reader, node["categories"]))
+        categories = pd.Index(_decode_column(decoder, node["categories"]))
         return pd.Categorical.from_codes(
-            reader.decode(node["codes"]), categories, ordered=bool(node["ordered"])
+            decoder.decode(node["codes"]), categories, ordered=bool(node["ordered"])
         )
     if "masked" in node:
         if node["masked"] not in MASKED:
             raise FileError(f"the file is tampered with: {node['masked']!r} is no type of numbers")
-        found = pd.array(reader.decode(node["values"]), dtype=node["masked"])
-        found[reader.decode(node["gaps"]).astype(bool)] = pd.NA
+        found = pd.array(decoder.decode(node["values"]), dtype=node["masked"])
+        found[decoder.decode(node["gaps"]).astype(bool)] = pd.NA
         return found
     if node["zone"] not in _zones():
         raise FileError(f"the file names a time zone {node['zone']!r} that is not known here")
     return (
-        pd.Series(reader.decode(node["times"])).dt.tz_localize("UTC").dt.tz_convert(node["zone"])
+        pd.Series(decoder.decode(node["times"])).dt.tz_localize("UTC").dt.tz_convert(node["zone"])
     )
 
 
@@ -124,13 +128,13 @@ def _named(*names: str) -> Any:
     return lambda x: type(x).__name__ in names and type(x).__module__.startswith("pandas")
 
 
-def _decode_missing(reader: Reader, node: Any) -> Any:
+def _decode_missing(decoder: Decoder, node: Json) -> Any:
     import pandas as pd
 
     return {"NAType": pd.NA, "NaTType": pd.NaT}[node]
 
 
-def _decode_timestamp(reader: Reader, node: Any) -> Any:
+def _decode_timestamp(decoder: Decoder, node: Json) -> Any:
     import pandas as pd
 
     text, unit = node
@@ -139,7 +143,7 @@ def _decode_timestamp(reader: Reader, node: Any) -> Any:
     return pd.Timestamp(text).as_unit(unit)
 
 
-def _decode_timedelta(reader: Reader, node: Any) -> Any:
+def _decode_timedelta(decoder: Decoder, node: Json) -> Any:
     import pandas as pd
 
     value, unit = node
