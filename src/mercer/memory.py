@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mercer.errors import PlanError
 
-__all__ = ["afford", "affordable", "available", "human"]
+__all__ = ["afford", "affordable", "available", "human", "supposing"]
 
 
 def available() -> int | None:
     """Return the bytes that this process may still take, or None where nobody knows."""
+    if _supposed:
+        return _supposed[-1]
     known = [free for free in (_system(), _group()) if free is not None]
     return min(known) if known else None
 
@@ -35,6 +39,23 @@ def afford(needed: float, task: str, advice: str) -> None:
     if not affordable(needed):
         there = human(available() or 0)
         raise PlanError(f"{task} needs {human(needed)}, but {there} are available; {advice}")
+
+
+@contextmanager
+def supposing(free: int | None) -> Iterator[None]:
+    """Plan for a while as if this many bytes were free, or, with None, as if nobody knew.
+
+    Examples
+    --------
+    >>> with supposing(1000):
+    ...     affordable(1001)
+    False
+    """
+    _supposed.append(free)
+    try:
+        yield
+    finally:
+        _supposed.pop()
 
 
 def human(count: float) -> str:
@@ -77,3 +98,6 @@ def _group() -> int | None:
         return None if limit == "max" else max(int(limit) - used, 0)
     except (OSError, ValueError):
         return None
+
+
+_supposed: list[int | None] = []  # by `supposing`, the innermost last

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-__all__ = ["cores", "in_threads", "one_blas_thread", "stopping", "unfold"]
+__all__ = ["cores", "in_threads", "one_blas_thread", "stopping", "unfold", "using"]
 
 
 def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
@@ -96,9 +97,28 @@ def _pool(process: int, workers: int) -> ThreadPoolExecutor:
 
 def cores() -> int:
     """Return the number of cores this process may use."""
+    if _asked:
+        return _asked[-1]
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def using(count: int) -> Iterator[None]:
+    """Work on this many cores for a while, fewer or more than there are.
+
+    Examples
+    --------
+    >>> with using(3):
+    ...     cores()
+    3
+    """
+    _asked.append(count)
+    try:
+        yield
+    finally:
+        _asked.pop()
 
 
 class OneBlasThread:
@@ -170,4 +190,5 @@ def _blas() -> list[Any]:
 
 
 one_blas_thread = OneBlasThread()
+_asked: list[int] = []  # by `using`, the innermost last
 _thread = threading.local()

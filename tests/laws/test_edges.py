@@ -38,7 +38,6 @@ from mercer.kernels import (
     rescale,
 )
 from mercer.solvers import Cholesky, Eigen, Primal, Problem
-from mercer.testing.law import patched
 from tests.laws.functions import letters
 
 X = np.random.default_rng(11).normal(size=(12, 3))
@@ -216,7 +215,7 @@ def test_tiles_of_their_usual_size_give_the_same_bits_on_any_number_of_threads(k
     many = np.random.default_rng(13).normal(size=(2 * tiles.TILE + 50, 60))
     grams = []
     for number in (1, 2, 3):
-        with patched(threads, cores=lambda number=number: number):
+        with threads.using(number):
             grams.append(k(many))
     assert np.array_equal(grams[0], grams[1])
     assert np.array_equal(grams[0], grams[2])

@@ -16,9 +16,9 @@ from mercer.threads import in_threads, one_blas_thread
 
 
 @pytest.fixture
-def blas(monkeypatch):
+def blas(use_cores):
     """BLAS with two threads for a while, and a function that says how many there are."""
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+    use_cores(2)
     libraries = threads._blas()
 
     def counts():

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-import mercer.threads as pool
 from mercer.engine import tiles
 from mercer.errors import DomainError
 from mercer.gram import product
 from mercer.testing.cases import KernelCase
 from mercer.testing.law import Inapplicable, agree, by_name, identical, patched
+from mercer.threads import using
 
 __all__ = ["LAWS"]
 
@@ -82,8 +82,7 @@ def threads(case: KernelCase) -> None:
     coefficients = np.sin(np.arange(2.0 * len(case.gram))).reshape(-1, 2)
     answers = []
     for number in (1, 2):
-        several = patched(pool, cores=lambda number=number: number)
-        with several, patched(tiles, **SMALL):
+        with using(number), patched(tiles, **SMALL):
             points = case.resolved.admit(case.items)
             K = np.asarray(case.resolved(case.items))
             answers.append((K, product(case.resolved, points, points, coefficients)))

@@ -9,11 +9,11 @@ from mercer.bench.table import Row, at_least, at_most, columns, faster, render, 
 
 
 @pytest.fixture(autouse=True)
-def hurried(monkeypatch):
+def hurried(monkeypatch, use_cores):
     """Time nothing twice, and do not rest in between."""
     monkeypatch.setattr(timing.time, "sleep", lambda seconds: None)
     monkeypatch.setattr(selection, "REPEATS", 1)
-    monkeypatch.setattr(selection, "cores", lambda: 1)  # no processes
+    use_cores(1)  # no processes
 
 
 def value(rows, words):

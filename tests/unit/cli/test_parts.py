@@ -327,8 +327,8 @@ def test_gram_writes_the_matrix_of_the_kernel(place, tmp_path):
     assert repr(kernel) in said and "40 x 40" in said
 
 
-def test_gram_refuses_what_does_not_fit_in_memory(place, tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.memory.available", lambda: 1000)
+def test_gram_refuses_what_does_not_fit_in_memory(place, tmp_path, free_memory):
+    free_memory(1000)
     sentence = refusal("gram", "Gaussian(1.0)", place / "insects.csv", "--target", "kind",
                        "--out", tmp_path / "K.npy")  # fmt: skip
     assert "12.8 kB" in sentence and "1.0 kB" in sentence

@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from mercer.cognition import learner
 from mercer.cognition.alcove import ALCOVE
 from mercer.cognition.designs import Design, shj
 from mercer.cognition.learning_curves import fit_alcove
@@ -171,14 +170,12 @@ def test_blocks_may_have_different_lengths():
     assert MODEL.simulate(design, subjects=4)[0] > MODEL.simulate(design, subjects=4)[2]
 
 
-def test_same_seed_same_answer_on_any_number_of_threads(monkeypatch):
+def test_same_seed_same_answer_on_any_number_of_threads(use_cores):
     design = shj("V", blocks=4)
     answers = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(learner, "cores", lambda count=count: count)
+        use_cores(count)
         answers.append(MODEL.simulate(design, subjects=37, seed=2))
-    monkeypatch.setattr(learner, "in_threads", lambda work, jobs: [work(job) for job in jobs])
-    answers.append(MODEL.simulate(design, subjects=37, seed=2))
     for answer in answers[1:]:
         np.testing.assert_array_equal(answer, answers[0])
     assert (MODEL.simulate(design, subjects=37, seed=3) != answers[0]).any()

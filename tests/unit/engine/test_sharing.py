@@ -145,14 +145,14 @@ def test_a_matrix_of_many_tiles_is_exactly_symmetric_and_has_every_entry(kernel,
         assert K[i, j] == pytest.approx(kernel.pair(X[i], X[j]), rel=1e-11)
 
 
-def test_the_answer_does_not_depend_on_the_number_of_threads(monkeypatch):
+def test_the_answer_does_not_depend_on_the_number_of_threads(use_cores):
     X = rows(2 * TILE + 5)
     w = np.random.default_rng(1).normal(size=len(X))
     points = THREE.admit(X)
     many = THREE(X), product(THREE, points, points, w)
-    monkeypatch.setattr("mercer.threads.cores", lambda: 1)
+    use_cores(1)
     one = THREE(X), product(THREE, points, points, w)
-    monkeypatch.setattr("mercer.threads.cores", lambda: 5)
+    use_cores(5)
     five = THREE(X), product(THREE, points, points, w)
     for matrix, vector in (one, five):
         np.testing.assert_array_equal(matrix, many[0])
@@ -179,8 +179,8 @@ def test_there_is_at_least_one_core():
     assert cores() >= 1
 
 
-def test_jobs_are_told_when_nobody_waits_for_them_any_more(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def test_jobs_are_told_when_nobody_waits_for_them_any_more(use_cores):
+    use_cores(2)
     started, told = threading.Event(), []
 
     def work(job):

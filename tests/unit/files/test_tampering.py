@@ -10,7 +10,7 @@ import pytest
 
 import mercer
 import mercer.cognition
-from mercer import SVC, memory
+from mercer import SVC
 from mercer.errors import FileError
 from mercer.files import codecs
 from mercer.files.container import opened, write
@@ -210,20 +210,20 @@ def test_what_is_repeated_more_often_than_readers_like_is_written_again(path, mo
     assert path.stat().st_size < 10_000
 
 
-def test_one_array_that_is_named_often_does_not_take_all_memory(path, monkeypatch):
+def test_one_array_that_is_named_often_does_not_take_all_memory(path, monkeypatch, free_memory):
     model = {"list": [{"array": {"shape": [1000], "tensor": "t"}}] * 300}
     monkeypatch.setattr(codecs, "UNCHECKED_BYTES", 100_000)
     assert len(load(path, model, {"t": np.ones(1000)})) == 300
-    monkeypatch.setattr(memory, "available", lambda: 50_000)
+    free_memory(50_000)
     with pytest.raises(FileError, match="needs more memory than there is"):
         load(path, model, {"t": np.ones(1000)})
 
 
-def test_empty_arrays_are_counted_together(path, monkeypatch):
+def test_empty_arrays_are_counted_together(path, free_memory):
     """Each alone would fit, and the system hands out empty pages without asking."""
     one = {"array": {"shape": [100_000], "places": "i", "values": "t"}}
     tensors = {"i": np.array([0]), "t": np.ones(1)}
-    monkeypatch.setattr(memory, "available", lambda: 3_000_000)
+    free_memory(3_000_000)
     assert len(load(path, {"list": [one] * 3}, tensors)) == 3
     with pytest.raises(FileError, match="needs more memory than there is"):
         load(path, {"list": [one] * 4}, tensors)
@@ -301,11 +301,11 @@ SMALL_FILES = [
 
 
 @pytest.mark.parametrize("model", SMALL_FILES, ids=str)
-def test_a_small_file_does_not_take_all_memory(path, model, monkeypatch):
+def test_a_small_file_does_not_take_all_memory(path, model, free_memory):
     tensors = {"i": np.array([0, 1]), "t": np.ones(2), "b": np.zeros(2, np.uint8),
                "ends": np.array([1, 2])}  # fmt: skip
     assert load(path, model, tensors) is not None
-    monkeypatch.setattr(memory, "available", lambda: 100_000)
+    free_memory(100_000)
     with pytest.raises(FileError, match="needs more memory than there is"):
         load(path, model, tensors)
 

@@ -71,8 +71,8 @@ def test_products_of_things_of_every_kind(kernel, X):
     assert Blocked(kernel, points).matrix().dtype == np.float64
 
 
-def test_a_product_never_builds_the_matrix(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def test_a_product_never_builds_the_matrix(use_cores):
+    use_cores(2)
     k = Gaussian(1.0)
     A, B = k.admit(rows(3000)), k.admit(rows(4000, seed=1))
     w = np.ones(4000)
@@ -81,8 +81,8 @@ def test_a_product_never_builds_the_matrix(monkeypatch):
     assert peak(lambda: product(k, A, B, w)) < matrix / 5  # scratch of each thread: 3 MB a tile
 
 
-def test_a_product_takes_as_much_memory_for_twice_the_columns(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def test_a_product_takes_as_much_memory_for_twice_the_columns(use_cores):
+    use_cores(2)
     k, w = Gaussian(1.0), np.ones(6000)
     A, B = k.admit(rows(800)), k.admit(rows(6000, seed=1))
     product(k, A, B[:400], w[:400])

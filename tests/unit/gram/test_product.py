@@ -48,12 +48,12 @@ def test_each_similarity_is_computed_once(small_tiles, monkeypatch):
     assert sum(computed) == 320 * (320 + 32) // 2
 
 
-def test_the_same_on_one_thread_or_many(small_tiles, monkeypatch):
+def test_the_same_on_one_thread_or_many(small_tiles, use_cores):
     k = Gaussian(1.0)
     points, c = k.admit(rows(500)), rows(500)[:, 0]
     answers = []
     for cores in (1, 2):
-        monkeypatch.setattr("mercer.threads.cores", lambda count=cores: count)
+        use_cores(cores)
         answers.append(symmetric_product(k, points, c))
     assert np.array_equal(*answers)
 

@@ -63,12 +63,12 @@ def test_each_column_has_a_size_of_its_own():
     assert np.all(np.abs(found - whole).max(axis=0) <= 3e-6 * np.abs(whole).max(axis=0))
 
 
-def test_the_same_on_one_thread_or_many(monkeypatch):
+def test_the_same_on_one_thread_or_many(use_cores):
     k = Gaussian(1.0)
     points, c = k.admit(rows(500)), rows(500)[:, 0]
     answers = []
     for cores in (1, 2):
-        monkeypatch.setattr("mercer.threads.cores", lambda count=cores: count)
+        use_cores(cores)
         answers.append(Rough(k, points) @ c)
     assert np.array_equal(*answers)
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import mercer.threads
 from mercer.domains import STRINGS, VECTORS, InMemory
 from mercer.gram.sketch import CenterSketch, FeatureSketch
 from mercer.kernels import Gaussian, Laplacian, Spectrum
@@ -65,10 +64,10 @@ def test_the_size_of_pieces_does_not_matter(size, n):
     np.testing.assert_allclose(one.product(np.ones((17, 1))), C.sum(1)[:, None], atol=1e-11)
 
 
-def test_one_thread_and_many_give_the_same_bits(monkeypatch):
+def test_one_thread_and_many_give_the_same_bits(use_cores):
     found = []
     for cores in (1, 2, 4):
-        monkeypatch.setattr(mercer.threads, "cores", lambda cores=cores: cores)
+        use_cores(cores)
         sketch = sketched(*items(5000, 300), size=2048)
         found.append((sketch.normal(np.ones((300, 1))), sketch.moments()))
     for other in found[1:]:

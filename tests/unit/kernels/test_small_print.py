@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_info
 
-from mercer import memory
 from mercer.errors import DomainError, PlanError, ValidityError
 from mercer.kernels import (
     Chi2,
@@ -129,8 +128,8 @@ def test_features_in_single_precision_are_computed_in_double():
     np.testing.assert_allclose(F @ F.T, k(single.astype(np.float64)), rtol=1e-12)
 
 
-def test_a_matrix_or_features_that_do_not_fit_are_refused(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: 10**6)
+def test_a_matrix_or_features_that_do_not_fit_are_refused(free_memory):
+    free_memory(10**6)
     with pytest.raises(PlanError, match="Gram matrix of 4000 × 4000"):
         Linear()(np.zeros((4000, 1)))
     with pytest.raises(PlanError, match="features"):
@@ -183,8 +182,8 @@ def test_a_text_is_not_a_number(value):
         Laplacian("1.0")
 
 
-def test_costly_pairs_are_cut_into_tiles_for_all_cores(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def test_costly_pairs_are_cut_into_tiles_for_all_cores(use_cores):
+    use_cores(2)
     sizes = []
 
     @kernel

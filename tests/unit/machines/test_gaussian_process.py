@@ -116,9 +116,9 @@ def test_a_variance_that_overflows_is_refused():
         machine.predict([[1.0, 1.0, 1.0], [1e200, 1.0, 1.0]], return_std=True)
 
 
-def test_a_gradient_that_does_not_fit_is_refused(monkeypatch):
+def test_a_gradient_that_does_not_fit_is_refused(free_memory):
     machine = GaussianProcess(Gaussian(1.0), 0.1).fit(*data())
-    monkeypatch.setattr("mercer.memory.available", lambda: 1000)
+    free_memory(1000)
     with pytest.raises(PlanError, match=r"for 30 items needs 7\.2 kB, but 1\.0 kB are available"):
         machine.log_marginal_likelihood(eval_gradient=True)
 

@@ -245,11 +245,11 @@ def test_bad_parameters_are_refused(changes, error, message):
         LPSVC().set_params(**changes).fit(X, y)
 
 
-def test_a_fit_that_would_not_fit_is_refused_with_its_bytes(monkeypatch):
+def test_a_fit_that_would_not_fit_is_refused_with_its_bytes(monkeypatch, free_memory):
     X, y = data()
     machine = LPSVC().fit(X, y)
     before = machine.decision_function(X)
-    monkeypatch.setattr("mercer.memory.available", lambda: 1000)
+    free_memory(1000)
     with pytest.raises(PlanError, match=r"60 of 60 items needs 496.8 kB, but 1.0 kB"):
         machine.fit(X + 1, y)
     monkeypatch.undo()

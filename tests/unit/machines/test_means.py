@@ -10,7 +10,6 @@ from sklearn.metrics import adjusted_rand_score
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import Blocked, LowRank
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, from_features
-from mercer.machines import means
 from mercer.machines.means import KernelMeans, Search
 
 
@@ -148,10 +147,10 @@ def test_a_descent_cut_short_says_so():
     np.testing.assert_array_equal(machine.predict(X), machine.labels_)
 
 
-def test_features_are_used_where_they_are_fewer_and_tiles_where_memory_is_short(monkeypatch):
+def test_features_are_used_where_they_are_fewer_and_tiles_where_memory_is_short(free_memory):
     X, _ = blobs(spread=1.0)
     stored = KernelMeans(Gaussian(1.0), 3).fit(X)
-    monkeypatch.setattr(means, "affordable", lambda needed: False)
+    free_memory(0)
     assert isinstance(Search(Linear(), Linear().admit(X), None, 3).gram, LowRank)
     k = Gaussian(1.0)
     assert isinstance(Search(k, k.admit(X), None, 3).gram, Blocked)

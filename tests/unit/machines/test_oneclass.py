@@ -10,8 +10,8 @@ from mercer.kernels import Gaussian, Laplacian, Polynomial, Sigmoid, from_functi
 
 
 @pytest.fixture(autouse=True)
-def two_cores(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def two_cores(use_cores):
+    use_cores(2)
 
 
 def cloud(n=200, d=2, seed=0):

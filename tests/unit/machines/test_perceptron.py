@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import memory
 from mercer.errors import ConvergenceWarning, DomainError, PlanError, ValidityError
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from mercer.machines.perceptron import Perceptron
@@ -308,8 +307,8 @@ def test_numbers_too_large_to_square_are_refused():
         Perceptron().fit([[1.0], [1e200], [2.0]], [0, 1, 1])
 
 
-def test_a_gram_matrix_that_does_not_fit_is_refused_before_work_starts(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: 1_000)
+def test_a_gram_matrix_that_does_not_fit_is_refused_before_work_starts(free_memory):
+    free_memory(1_000)
     X, y, _ = separable()
     with pytest.raises(PlanError, match=r"Gram matrix of 40 items needs .* but 1.0 kB"):
         Perceptron(Gaussian(1.0)).fit(X, y)

@@ -22,8 +22,8 @@ TIGHT = 1e-9
 
 
 @pytest.fixture(autouse=True)
-def two_cores(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def two_cores(use_cores):
+    use_cores(2)
 
 
 def separable(n=30, d=2, seed=0, gap=0.3):

@@ -15,8 +15,8 @@ from mercer.plans import margins
 
 
 @pytest.fixture(autouse=True)
-def two_cores(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def two_cores(use_cores):
+    use_cores(2)
 
 
 def waves(n=80, noise=0.1, seed=0):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from mercer import threads
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.models import GaussianMixtureModel
 from tests.unit.models.cases import CASES, MATRICES, MEANS, VARIANCES
@@ -43,11 +42,11 @@ def test_components_far_apart_keep_their_digits(covariance, apart, deviation):
     np.testing.assert_allclose(model.log_density(X), expected, rtol=1e-8)
 
 
-def test_threads_change_no_digit(monkeypatch):
+def test_threads_change_no_digit(use_cores):
     model = CASES["diag mixture"][0]
     X = model.sample(5000)
     many = model.score(X)
-    monkeypatch.setattr(threads, "cores", lambda: 1)
+    use_cores(1)
     np.testing.assert_array_equal(model.score(X), many)
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer import threads
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.models import HiddenMarkovModel
 from mercer.models.em import Ascent
@@ -144,10 +143,10 @@ def test_variances_do_not_fall_below_the_floor():
 # ---- threads, lengths, gaps --------------------------------------------------------------------
 
 
-def test_threads_change_no_digit(monkeypatch):
+def test_threads_change_no_digit(use_cores):
     items = LEVELS.sample(50, seed=1, length=2000)
     many = LEVELS.log_density(items), LEVELS.score(items)
-    monkeypatch.setattr(threads, "cores", lambda: 1)
+    use_cores(1)
     np.testing.assert_array_equal(LEVELS.log_density(items), many[0])
     np.testing.assert_array_equal(LEVELS.score(items), many[1])
 

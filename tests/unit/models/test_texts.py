@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import threads
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.models import AspectModel, MultinomialMixture
 from tests.unit.models.cases import WORDS
@@ -92,10 +91,10 @@ def test_word_scores_are_hofmanns_counts_beyond_expectation():
     np.testing.assert_allclose(model.score([x])[0], np.concatenate(free), atol=1e-8)
 
 
-def test_threads_change_no_digit(monkeypatch):
+def test_threads_change_no_digit(use_cores):
     X = ASPECTS.sample(700, seed=4, length=30)
     many = ASPECTS.score(X), ASPECTS.log_density(X)
-    monkeypatch.setattr(threads, "cores", lambda: 1)
+    use_cores(1)
     np.testing.assert_array_equal(ASPECTS.score(X), many[0])
     np.testing.assert_array_equal(ASPECTS.log_density(X), many[1])
 

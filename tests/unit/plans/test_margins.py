@@ -14,8 +14,8 @@ PLENTY = Plan(memory=10**12)
 
 
 @pytest.fixture(autouse=True)
-def two_cores(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def two_cores(use_cores):
+    use_cores(2)
 
 
 def decide(n, request=PLENTY, problems=1, cheap=True, single=True, **size):

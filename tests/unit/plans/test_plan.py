@@ -20,7 +20,7 @@ from mercer.kernels import (
     Sigmoid,
     gaussian_over,
 )
-from mercer.plans import Nystrom, Size, available, human, plan_ridge, requested, room
+from mercer.plans import Nystrom, Size, available, human, plan_ridge, requested
 from mercer.plans.ridge import MIXED_FROM
 
 
@@ -190,12 +190,12 @@ def test_there_is_some_memory():
     assert found is None or 10**7 < found < 10**15
 
 
-def test_without_a_limit_of_the_user_the_machines_memory_counts(monkeypatch):
-    monkeypatch.setattr(room, "available", lambda: 12_345_678)
+def test_without_a_limit_of_the_user_the_machines_memory_counts(free_memory):
+    free_memory(12_345_678)
     assert ridge(Plan(), items=10).memory == 12_345_678
     with pytest.raises(PlanError, match=r"12.3 MB are available"):
         ridge(Plan(approximate="never"), items=10_000)
-    monkeypatch.setattr(room, "available", lambda: None)  # nobody knows: no refusal
+    free_memory(None)  # nobody knows: no refusal
     plan = ridge(Plan(), items=10_000)
     assert plan.memory is None
     assert "available" not in plan.explain()

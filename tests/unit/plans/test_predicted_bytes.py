@@ -16,8 +16,8 @@ LOW, HIGH = 0.9, 1.35
 
 
 @pytest.fixture(autouse=True)
-def two_cores(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def two_cores(use_cores):
+    use_cores(2)
 
 
 def rows(n, d=6, seed=0):
@@ -130,8 +130,8 @@ def ratio_precomputed(K):
     return machine.plan_.bytes / peak(lambda: machine.fit(K, K[0]))
 
 
-def test_more_cores_need_more_memory_and_the_plan_knows(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 16)
+def test_more_cores_need_more_memory_and_the_plan_knows(use_cores):
+    use_cores(16)
     machine = KernelRidge(Gaussian(1.0), follow=Plan(precision="double"))
     assert LOW < ratio(machine, rows(1500))
 

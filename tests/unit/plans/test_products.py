@@ -16,8 +16,8 @@ LOW, HIGH = 0.9, 1.8
 
 
 @pytest.fixture(autouse=True)
-def two_cores(monkeypatch):
-    monkeypatch.setattr("mercer.threads.cores", lambda: 2)
+def two_cores(use_cores):
+    use_cores(2)
 
 
 def rows(n, d=6, seed=0):

@@ -7,7 +7,6 @@ import pytest
 
 import mercer.rkhs.discrepancy as discrepancy
 import mercer.rkhs.embedding as embedding
-import mercer.rkhs.independence as independence
 from mercer.domains import Stream
 from mercer.errors import DomainError, PlanError, ValidityError
 from mercer.kernels import Gaussian, Laplacian, Linear, from_function
@@ -44,19 +43,19 @@ def test_many_items_take_far_less_memory_than_their_matrix():
     assert found[0] == pytest.approx(few, rel=1e-9)
 
 
-def test_a_matrix_is_stored_where_it_would_be_computed_again(monkeypatch):
+def test_a_matrix_is_stored_where_it_would_be_computed_again(free_memory):
     k = Gaussian(1.0)
     few, many = k.admit(np.zeros((10, 1))), k.admit(np.zeros((10_000, 1)))
     words = from_function(lambda a, b: 1.0).admit(["a"] * 10_000)
     assert discrepancy._stored(k, few, passes=1)
     assert not discrepancy._stored(k, many, passes=1)
     assert discrepancy._stored(k, many, passes=2) and discrepancy._stored(k, words, passes=1)
-    monkeypatch.setattr(discrepancy, "affordable", lambda needed: False)
+    free_memory(0)
     assert not discrepancy._stored(k, many, passes=2)
 
 
-def test_permutations_of_one_pass_fit_into_memory(monkeypatch):
-    monkeypatch.setattr(discrepancy, "available", lambda: 4 * 96 * 1000 * 10)
+def test_permutations_of_one_pass_fit_into_memory(free_memory):
+    free_memory(4 * 96 * 1000 * 10)
     assert discrepancy._group(1000, 500) == 10
     assert discrepancy._group(1000, 4) == 4
     assert discrepancy._group(10**9, 4) == 1
@@ -72,11 +71,11 @@ def test_an_unknown_method_is_refused(method):
 
 
 @pytest.mark.parametrize("n", [30, 900])
-def test_hsic_of_matrices_that_do_not_fit_is_computed_from_tiles(monkeypatch, n):
+def test_hsic_of_matrices_that_do_not_fit_is_computed_from_tiles(free_memory, n):
     X, Y = sets(n, n)
     kernels = Gaussian(1.0), Laplacian(2.0)
     stored = hsic(*kernels, X, Y, permutations=6, seed=2)
-    monkeypatch.setattr(independence, "affordable", lambda needed: False)
+    free_memory(0)
     computed = hsic(*kernels, X, Y, permutations=6, seed=2)
     assert computed == pytest.approx(stored, rel=1e-9)
     np.testing.assert_allclose(computed.null, stored.null, rtol=1e-9)
@@ -181,10 +180,9 @@ def test_a_statistic_survives_a_pickle_with_all_that_is_known():
     assert f"{found:.2f}" == "0.25" and str(found) == "0.25"
 
 
-def test_work_that_does_not_fit_is_refused_where_tiles_cannot_help(monkeypatch):
+def test_work_that_does_not_fit_is_refused_where_tiles_cannot_help(free_memory):
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(independence, "affordable", lambda needed: False)
-    monkeypatch.setattr("mercer.memory.available", lambda: 1000)
+    free_memory(1000)
     X = torch.ones((50, 2), dtype=torch.float64)
     with pytest.raises(PlanError, match=r"hsic of 50 items needs"):
         hsic(Gaussian(1.0), Gaussian(1.0), X, X)

@@ -269,12 +269,11 @@ def test_a_bar_counts_each_score_once():
     assert account.counts["without a refit"] == 8
 
 
-def test_jobs_take_turns_where_room_is_scarce(monkeypatch):
+def test_jobs_take_turns_where_room_is_scarce(free_memory):
     some = jobs([0.1, 1.0], bandwidths=(0.3, 0.5, 1.0, 2.0))
     expected = scores(foretell(some))
     matrix = 8.0 * N**2
-    free = (2.5 + closed_form.EACH * closed_form.cores()) * matrix
-    monkeypatch.setattr(closed_form, "affordable", lambda size: size <= free)
+    free_memory((2.5 + closed_form.EACH * closed_form.cores()) * matrix)
     assert closed_form._together(some) == 2
     np.testing.assert_allclose(scores(foretell(some)), expected, rtol=0, atol=1e-9)
 
@@ -298,10 +297,10 @@ def test_steps_take_no_more_room_than_is_said(penalties):
     assert taken <= 8 * numbers_stepped(300, 10, penalties)
 
 
-def test_steps_stop_where_their_room_ends(monkeypatch):
+def test_steps_stop_where_their_room_ends(free_memory):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     M, sides = Gaussian(2.0)(X), rng.normal(size=(2, 300))
-    monkeypatch.setattr(krylov, "affordable", lambda size: False)
+    free_memory(0)
     found = krylov.solve_shifted(M, sides, np.ones_like(sides), [1e-6], 1e3)
     assert found.steps <= krylov.CAPACITY and not found.solved.any()

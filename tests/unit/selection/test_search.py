@@ -295,8 +295,8 @@ def test_what_it_cannot_do_it_refuses(machine, options, message):
         search(machine, X, y, **options)
 
 
-def test_too_many_items_are_refused_before_work_starts(monkeypatch):
-    monkeypatch.setattr("mercer.memory.available", lambda: 100)
+def test_too_many_items_are_refused_before_work_starts(free_memory):
+    free_memory(100)
     with pytest.raises(PlanError, match="a search with 10 items needs"):
         search(KernelRidge("gaussian"), *curve(10))
 

@@ -226,9 +226,9 @@ def test_kernels_of_different_things_are_refused():
         learn_weights([Gaussian(1.0), precomputed()], np.eye(3), np.arange(3.0))
 
 
-def test_too_many_matrices_are_refused_before_they_are_made(monkeypatch):
+def test_too_many_matrices_are_refused_before_they_are_made(free_memory):
     X, y = data(20)
-    monkeypatch.setattr("mercer.memory.available", lambda: 100)
+    free_memory(100)
     with pytest.raises(PlanError, match="Gram matrices of 3 kernels"):
         learn_weights(PARTS, X, y)
 

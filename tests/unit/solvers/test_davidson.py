@@ -185,11 +185,11 @@ class Interrupted(Counted):
         return super().__matmul__(vectors)
 
 
-def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(monkeypatch):
+def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(use_cores):
     k = Gaussian(1.5)
     gram = Blocked(k, k.admit(rows(4200, 2)))
     first = Davidson(30, random_state=3).solve(gram, 4)
-    monkeypatch.setattr("mercer.threads.cores", lambda: 1)
+    use_cores(1)
     with one_blas_thread:
         second = Davidson(30, random_state=3).solve(gram, 4)
     np.testing.assert_array_equal(first.vectors, second.vectors)

@@ -139,14 +139,14 @@ def test_weights_and_intercept_go_with_it():
     assert np.allclose(one.predict(X), other.predict(X), rtol=1e-8)
 
 
-def test_the_same_on_one_thread_or_many(monkeypatch):
+def test_the_same_on_one_thread_or_many(use_cores):
     rng = np.random.default_rng(2)
     k = Gaussian(2.0)
     points = k.admit(rng.normal(size=(700, 3)))
     y = rng.normal(size=700)
     answers = []
     for cores in (1, 2):
-        monkeypatch.setattr("mercer.threads.cores", lambda count=cores: count)
+        use_cores(cores)
         solver = Iterative(60)
         state = solver.prepare(Problem(Blocked(k, points)))
         answers.append(solver.solve(state, y, 0.5).coefficients)

@@ -75,11 +75,11 @@ def test_too_few_passes_are_told():
     assert found.status == "stalled" and "3 products" in found.message
 
 
-def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(monkeypatch):
+def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(use_cores):
 
     K = gram(1300)
     first = Lanczos(random_state=3).solve(Striped(K), 10)
-    monkeypatch.setattr("mercer.threads.cores", lambda: 1)
+    use_cores(1)
     with one_blas_thread:
         second = Lanczos(random_state=3).solve(Striped(K), 10)
     np.testing.assert_array_equal(first.vectors, second.vectors)

@@ -104,10 +104,7 @@ def test_subsets_have_different_nodes_and_are_all_as_likely():
 def test_threads_make_no_difference():
     found = []
     for number in (1, 3):
-        with (
-            patched(threads, cores=lambda number=number: number),
-            patched(graphlet, cores=lambda number=number: number),
-        ):
+        with threads.using(number):
             found.append(counts(Graphlet(5), GRAPHS_OF_ALL_SIZES))
     assert np.array_equal(*found)
 
