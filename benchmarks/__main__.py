@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from mercer.bench import machine, table
+from mercer.bench.measure import describe, render
 
 TASKS = {
     "gram": ("benchmarks.gram", "Gram matrices of Gaussian kernels"),
@@ -25,6 +25,7 @@ TASKS = {
     "cognition": ("benchmarks.cognition", "simulated subjects, maximum likelihood of the GCM"),
     "structured": ("benchmarks.structured", "strings, texts, graphs, molecules: speed, accuracy"),
     "generative": ("benchmarks.generative", "Fisher vectors, hidden Markov models: forward"),
+    "cold": ("benchmarks.cold", "first uses, when nothing has been compiled"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 
@@ -39,12 +40,12 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; known are {', '.join(TASKS)}", file=sys.stderr)
         return 2
-    print(machine.describe())
+    print(describe())
     for name in names:
         module, about = TASKS[name]
         found = import_module(module)
         # Errors on real data have more to say than rows of one table.
-        text = found.report() if hasattr(found, "report") else table.render(found.rows())
+        text = found.report() if hasattr(found, "report") else render(found.rows())
         print(f"\n{name}: {about}\n\n{text}", flush=True)
     return 0
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from mercer.bench.table import Row, at_most
-from mercer.bench.timing import best_of, seconds
+from mercer.bench.measure import Row, at_most, best_of, seconds
 from mercer.cognition.alcove import ALCOVE
 from mercer.cognition.designs import Design, medin_schaffer, shj
 from mercer.cognition.gcm import GCM

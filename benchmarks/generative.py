@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.mixture import GaussianMixture
 
-from mercer.bench.table import Row, at_least, at_most
-from mercer.bench.timing import best_of
+from mercer.bench.measure import Row, at_least, at_most, best_of
 from mercer.models import HiddenMarkovModel, as_model
 
 ITEMS, COLUMNS, COMPONENTS = 20_000, 50, 50

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer import SVC, KernelLogistic, KernelPCA, KernelRidge, Plan
-from mercer.bench.table import Row, at_least, at_most, columns, render
+from mercer.bench.measure import Row, at_least, at_most, columns, render
 from mercer.gram import Blocked
 from mercer.gram.device import DeviceSketch, Engine, OnDevice, device_choice
 from mercer.gram.device.blocks import evaluate

@@ -1,13 +1,13 @@
-"""Gram matrices, as in `mercer.bench.gram`, of more points."""
+"""Gram matrices, as in `mercer.bench.comparisons`, of more points."""
 
 from __future__ import annotations
 
-from mercer.bench import gram
-from mercer.bench.table import Row
+from mercer.bench.comparisons import gram_rows
+from mercer.bench.measure import Row
 
 N = 6000
 
 
 def rows() -> list[Row]:
     """Measure and return the rows of the table."""
-    return gram.rows(N)
+    return gram_rows(N)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from statistics import median
 
-from mercer.bench.table import Row, at_most
+from mercer.bench.measure import Row, at_most
 
 REPEATS = 9
 

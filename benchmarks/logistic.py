@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.bench.table import Row, at_most
-from mercer.bench.timing import best_of
+from mercer.bench.measure import Row, at_most, best_of
 from mercer.kernels import Gaussian
 from mercer.machines.logistic import KernelLogistic
 

@@ -11,9 +11,8 @@ from scipy.linalg import subspace_angles
 from sklearn.decomposition import KernelPCA as Peer
 
 from benchmarks.ridge import N
-from mercer.bench.ridge import BANDWIDTH, sample
-from mercer.bench.table import Row, at_most, faster
-from mercer.bench.timing import best_of, peak_growth, seconds
+from mercer.bench.comparisons import RIDGE_BANDWIDTH, sample
+from mercer.bench.measure import Row, at_most, best_of, faster, peak_growth, seconds
 from mercer.kernels import Gaussian
 from mercer.machines.pca import KernelPCA
 
@@ -51,12 +50,12 @@ def memory() -> Row:
 
 def fit_ours(X: np.ndarray, y: np.ndarray) -> KernelPCA:
     """Fit mercer's machine; `y` is not used."""
-    return KernelPCA(Gaussian(BANDWIDTH), COMPONENTS, random_state=0).fit(X)
+    return KernelPCA(Gaussian(RIDGE_BANDWIDTH), COMPONENTS, random_state=0).fit(X)
 
 
 def fit_auto(X: np.ndarray, y: np.ndarray, solver: str = "auto") -> Peer:
     """Fit scikit-learn's machine to the same problem."""
-    gamma = 1 / (2 * BANDWIDTH**2)
+    gamma = 1 / (2 * RIDGE_BANDWIDTH**2)
     return Peer(COMPONENTS, kernel="rbf", gamma=gamma, eigen_solver=solver, random_state=0).fit(X)
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import Perceptron as Peer
 
-from mercer.bench.table import Row, at_least, same
-from mercer.bench.timing import best_of
+from mercer.bench.measure import Row, at_least, best_of, same
 from mercer.errors import ConvergenceWarning
 from mercer.machines.perceptron import Perceptron
 

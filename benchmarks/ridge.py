@@ -1,18 +1,16 @@
-"""Kernel ridge regression, as in `mercer.bench.ridge`, of more points, and its memory."""
+"""Kernel ridge regression, as in `mercer.bench.comparisons`, of more points, and its memory."""
 
 from __future__ import annotations
 
-from mercer.bench import ridge
-from mercer.bench.ridge import fit_ours, fit_peer, sample
-from mercer.bench.table import Row, at_most
-from mercer.bench.timing import peak_growth
+from mercer.bench.comparisons import fit_ours, fit_peer, ridge_rows, sample
+from mercer.bench.measure import Row, at_most, peak_growth
 
 N = 6000
 
 
 def rows() -> list[Row]:
     """Measure and return the rows of the table."""
-    return [*ridge.rows(N), memory()]
+    return [*ridge_rows(N), memory()]
 
 
 def memory() -> Row:

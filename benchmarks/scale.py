@@ -15,8 +15,7 @@ from sklearn.kernel_ridge import KernelRidge as Peer
 from benchmarks import scale_pca
 from benchmarks import scale_sketches as sketches
 from benchmarks.scale_sketches import timed
-from mercer.bench.table import Row, at_least, at_most
-from mercer.bench.timing import peak_growth
+from mercer.bench.measure import Row, at_least, at_most, peak_growth
 from mercer.kernels import Gaussian
 from mercer.machines import KernelRidge
 

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.linalg import subspace_angles
 from sklearn.decomposition import KernelPCA as Peer
 
-from mercer.bench.table import Row, at_least, at_most
-from mercer.bench.timing import peak_growth, seconds, taking_turns
+from mercer.bench.measure import Row, at_least, at_most, peak_growth, seconds, taking_turns
 from mercer.kernels import Gaussian
 from mercer.machines.pca import KernelPCA
 from mercer.plans import Plan

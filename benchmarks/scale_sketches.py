@@ -16,8 +16,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from mercer import KernelRidge, Plan, Stream
-from mercer.bench.table import Row, at_least, at_most
-from mercer.bench.timing import peak_growth
+from mercer.bench.measure import Row, at_least, at_most, peak_growth
 from mercer.kernels import Gaussian
 from mercer.memory import available
 from mercer.plans import Nystrom, Random

@@ -21,6 +21,7 @@ from sklearn.svm import SVC as Libsvm
 
 from benchmarks.svm import usps
 from mercer import SVC, KernelRidge
+from mercer.bench.measure import Row, at_most, columns, render
 from mercer.bench.selection import (
     REPEATS,
     compared,
@@ -33,7 +34,6 @@ from mercer.bench.selection import (
     timed,
 )
 from mercer.bench.selection import folds as ridge_folds
-from mercer.bench.table import Row, at_most, columns, render
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
@@ -54,7 +54,7 @@ def report() -> str:
     return "\n\n".join([render(rows), *texts])
 
 
-def told(some: tuple[list[Row], str]) -> tuple[list[Row], str]:
+def with_account(some: tuple[list[Row], str]) -> tuple[list[Row], str]:
     """Return rows, and where our time went under the name of the first."""
     rows, account = some
     return rows, f"{rows[0].task}:\n{_indented(account)}"
@@ -62,7 +62,7 @@ def told(some: tuple[list[Row], str]) -> tuple[list[Row], str]:
 
 def folds() -> tuple[list[Row], str]:
     """Ten folds of kernel ridge regression."""
-    return told(ridge_folds(2000, 20, 10))
+    return with_account(ridge_folds(2000, 20, 10))
 
 
 def one_out() -> tuple[list[Row], str]:
@@ -124,7 +124,7 @@ def margins() -> tuple[list[Row], str]:
         lambda: SklearnGridSearchCV(Libsvm(), theirs, cv=five, n_jobs=cores()).fit(X, y),
         5.0,
     )
-    return told(found)
+    return with_account(found)
 
 
 def model() -> tuple[list[Row], str]:

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.structured_tasks import accuracies
-from mercer.bench.table import Row, at_least, at_most, render
-from mercer.bench.timing import best_of, peak_growth, seconds
+from mercer.bench.measure import Row, at_least, at_most, best_of, peak_growth, render, seconds
 from mercer.datasets import read_tu
 from mercer.kernels import ShortestPath, Spectrum, Subsequence, Text, WeisfeilerLehman, normalize
 

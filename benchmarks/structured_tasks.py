@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from mercer import SVC, KernelRidge
-from mercer.bench.table import columns
+from mercer.bench.measure import columns
 from mercer.datasets import Dataset, read_smiles, read_tu
 from mercer.errors import SelectionWarning
 from mercer.kernels import (

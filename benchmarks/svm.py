@@ -1,7 +1,7 @@
 """Support vector classification against scikit-learn (LIBSVM) and scikit-learn-intelex (oneDAL).
 
-As in `mercer.bench.svm`, with memory, and time against the number of items. The data are those of
-`MERCER_DATA` where they are, otherwise made up in the same sizes. `pip install -r
+As in `mercer.bench.comparisons`, with memory, and time against the number of items. The data are
+those of `MERCER_DATA` where they are, otherwise made up in the same sizes. `pip install -r
 benchmarks/requirements.txt` installs the second peer.
 """
 
@@ -15,9 +15,8 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from mercer import SVC
-from mercer.bench.svm import PEERS, Task, compare, stand_in
-from mercer.bench.table import Row, at_least, at_most
-from mercer.bench.timing import peak_growth, seconds
+from mercer.bench.comparisons import PEERS, Classification, compare, stand_in
+from mercer.bench.measure import Row, at_least, at_most, peak_growth, seconds
 from mercer.kernels import Gaussian
 
 BYTES = 4_000_000_000
@@ -84,27 +83,27 @@ def folder() -> Path:
     return Path(os.environ.get("MERCER_DATA", "missing"))
 
 
-def usps() -> Task:
+def usps() -> Classification:
     """Return the USPS digits."""
     path = folder() / "usps" / "usps.npz"
     if not path.is_file():
         return stand_in("made up like USPS", 7291, 256, 10, 1 / 512, 10.0)
     with np.load(path) as arrays:
         train, new = arrays["X_train"].astype(float), arrays["X_test"].astype(float)
-        return Task("USPS", train, arrays["y_train"], new, 1 / 32, 10.0)
+        return Classification("USPS", train, arrays["y_train"], new, 1 / 32, 10.0)
 
 
-def a9a() -> Task:
+def a9a() -> Classification:
     """Return the census data a9a, dense."""
     path = folder() / "a9a" / "a9a.gz"
     if not path.is_file():
         return stand_in("made up like a9a", 32561, 123, 2, 1 / 246, 1.0)
     X, y = load_svmlight_file(str(path), n_features=123)
     new, _ = load_svmlight_file(str(folder() / "a9a" / "a9a.t.gz"), n_features=123)
-    return Task("a9a", X.toarray(), y, new.toarray(), 1 / 32, 1.0)
+    return Classification("a9a", X.toarray(), y, new.toarray(), 1 / 32, 1.0)
 
 
-def satimage() -> Task:
+def satimage() -> Classification:
     """Return the satellite images.
 
     γ and C are those of the smallest error in five folds of the training rows, among γ = 1/32 to
@@ -117,14 +116,14 @@ def satimage() -> Task:
         X, y = arrays["X"].astype(float), arrays["y"]
     train = slice(0, 4435)
     X = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
-    return Task("satimage", X[train], y[train], X[4435:], 1 / 8, 4.0)
+    return Classification("satimage", X[train], y[train], X[4435:], 1 / 8, 4.0)
 
 
-def mushrooms() -> Task:
+def mushrooms() -> Classification:
     """Return the mushrooms, with scikit-learn's default γ = 1/d of LIBSVM and C = 1."""
     path = folder() / "mushrooms" / "mushrooms.gz"
     if not path.is_file():
         return stand_in("made up like mushrooms", 8124, 112, 2, 1 / 112, 1.0)
     X, y = load_svmlight_file(str(path))
     X = X.toarray()
-    return Task("mushrooms", X, y, X, 1 / X.shape[1], 1.0)
+    return Classification("mushrooms", X, y, X, 1 / X.shape[1], 1.0)

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from examples.usps_invariance import BACKGROUND, edge_kernel, pixel_kernel
 from mercer import SVC, Perceptron
-from mercer.bench.table import columns
+from mercer.bench.measure import columns
 from mercer.datasets import usps
 from mercer.errors import DomainError
 from mercer.kernels import (

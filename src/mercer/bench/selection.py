@@ -15,7 +15,7 @@ from sklearn.kernel_ridge import KernelRidge as SklearnRidge
 from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
 from sklearn.model_selection import KFold
 
-from mercer.bench.table import Row, at_least, at_most
+from mercer.bench.measure import Row, at_least, at_most
 from mercer.kernels import Gaussian
 from mercer.machines import KernelRidge
 from mercer.selection import GridSearchCV

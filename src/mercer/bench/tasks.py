@@ -1,8 +1,7 @@
-"""The benchmarks by name, each loaded when it is run."""
+"""The benchmarks by name; what they compare is loaded when one is run."""
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 
 from mercer.errors import DomainError, suggestion
@@ -12,26 +11,26 @@ __all__ = ["TASKS", "Benchmark", "find"]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A comparison that can be run: its name, the module that measures it, and what it is."""
+    """A comparison that can be run: its name, and what it is."""
 
     name: str
-    module: str
     about: str
 
     def run(self) -> str:
         """Measure, and return the table."""
-        from mercer.bench.table import render
+        from mercer.bench.comparisons import ROWS
+        from mercer.bench.measure import render
 
-        return render(importlib.import_module(self.module).rows(), bars=False)
+        return render(ROWS[self.name](), bars=False)
 
 
 TASKS = {
     task.name: task
     for task in (
-        Benchmark("gram", "mercer.bench.gram", "Gram matrices of Gaussian kernels"),
-        Benchmark("ridge", "mercer.bench.ridge", "kernel ridge regression: fit, predict"),
-        Benchmark("svm", "mercer.bench.svm", "support vector machines: fit, predict"),
-        Benchmark("selection", "mercer.bench.selection", "grid search with cross-validation"),
+        Benchmark("gram", "Gram matrices of Gaussian kernels"),
+        Benchmark("ridge", "kernel ridge regression: fit, predict"),
+        Benchmark("svm", "support vector machines: fit, predict"),
+        Benchmark("selection", "grid search with cross-validation"),
     )
 }
 

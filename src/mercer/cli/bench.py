@@ -33,7 +33,7 @@ def bench(
 ) -> None:
     """Measure speed beside scikit-learn; under a minute."""
     from mercer.bench import TASKS, find
-    from mercer.bench.machine import describe
+    from mercer.bench.measure import describe
 
     chosen = [find(name) for name in dict.fromkeys(names or TASKS)]
     if show_list:

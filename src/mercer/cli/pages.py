@@ -43,7 +43,7 @@ def table(
 
     With `wrap` the last column is broken into lines where the screen ends, rather than cut.
     """
-    from mercer.bench.table import columns
+    from mercer.bench.measure import columns
 
     if wrap:
         cells = [(*(plain(cell) for cell in row[:-1]), plain(row[-1], 400)) for row in rows]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from mercer import errors
-from mercer.bench import TASKS, find, gram, ridge, selection, svm, timing
-from mercer.bench.table import Row, at_least, at_most, columns, faster, render, same
+from mercer.bench import TASKS, comparisons, find, measure, selection
+from mercer.bench.measure import Row, at_least, at_most, columns, faster, render, same
 
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch, use_cores):
     """Time nothing twice, and do not rest in between."""
-    monkeypatch.setattr(timing.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(measure.time, "sleep", lambda seconds: None)
     monkeypatch.setattr(selection, "REPEATS", 1)
     use_cores(1)  # no processes
 
@@ -21,15 +21,15 @@ def value(rows, words):
 
 
 def test_the_gram_matrices_that_are_timed_are_the_same():
-    assert value(gram.rows(60), "largest difference") < 1e-12
+    assert value(comparisons.gram_rows(60), "largest difference") < 1e-12
 
 
 def test_the_ridge_machines_that_are_timed_give_the_same_coefficients():
-    assert value(ridge.rows(60), "relative difference") < 1e-7
+    assert value(comparisons.ridge_rows(60), "relative difference") < 1e-7
 
 
 def test_the_support_vector_machines_that_are_timed_solve_the_same_problem():
-    rows = svm.rows(150)
+    rows = comparisons.svm_rows(150)
     assert value(rows, "same predictions") > 0.99
     assert abs(value(rows, "objective missing")) < 1e-4
 
@@ -40,15 +40,13 @@ def test_the_searches_that_are_timed_choose_the_same():
     assert value(rows, "largest difference") < 1e-8
 
 
-def test_every_benchmark_has_a_module_with_rows():
-    from importlib import import_module
-
-    assert list(TASKS) == ["gram", "ridge", "svm", "selection"]
-    assert all(callable(import_module(task.module).rows) for task in TASKS.values())
+def test_every_benchmark_has_rows():
+    assert list(TASKS) == list(comparisons.ROWS) == ["gram", "ridge", "svm", "selection"]
 
 
 def test_a_benchmark_runs_by_name(monkeypatch):
-    monkeypatch.setattr(gram, "rows", lambda: [Row("one", "1 s", "2 s", 2.0, at_least(1.7))])
+    row = Row("one", "1 s", "2 s", 2.0, at_least(1.7))
+    monkeypatch.setitem(comparisons.ROWS, "gram", lambda: [row])
     lines = find("gram").run().splitlines()
     assert lines[0].split() == ["task", "ours", "peer", "ratio"]
     assert lines[2].split() == ["one", "1", "s", "2", "s", "2.00x"]
@@ -78,7 +76,7 @@ def test_words_stand_left_and_numbers_right():
 def test_the_tasks_take_turns_and_the_best_time_counts(monkeypatch):
     order = []
     ticks = iter([0, 5, 10, 11, 20, 22, 30, 33])
-    monkeypatch.setattr(timing.time, "perf_counter", lambda: next(ticks))
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(ticks))
     works = {"a": lambda: order.append("a"), "b": lambda: order.append("b")}
-    assert timing.taking_turns(works, repeats=2) == {"a": 2, "b": 1}
+    assert measure.taking_turns(works, repeats=2) == {"a": 2, "b": 1}
     assert order == ["a", "b", "a", "b"]

@@ -1,5 +1,9 @@
 """Studies as users see them."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -283,3 +287,28 @@ def test_parameters_are_those_of_the_machine():
     found = study(table, "y", machine="svm")
     assert found.parameters == {"C": found.machine[-1].C}
     assert found.parameters["C"] in found.surface.values
+
+
+COLD = """
+import numpy as np, pandas as pd
+from mercer.studies import study
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+rows = pd.DataFrame(X, columns=list("abc")).assign(kind=np.where(X[:, 0] * X[:, 1] > 0, "u", "v"))
+found = study(rows, "kind", budget=20, show=False)
+print([(attempt.machine, attempt.note) for attempt in found.attempts], found.kernel)
+"""
+
+
+@pytest.mark.slow
+def test_a_fresh_installation_tries_and_chooses_what_a_later_run_does(tmp_path):
+    # Compiling takes seconds, which charged for every fold would be more than the budget.
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", COLD], env=environment, check=True, capture_output=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said[0] == said[1]
+    assert b"'SVC', ''" in said[0]
