@@ -25,8 +25,7 @@ from scipy.linalg import lapack
 
 from mercer.engine.tiles import spans
 from mercer.gram.single_precision import roughened
-from mercer.solvers.conjugate import Map
-from mercer.solvers.conjugate_gradients import descend
+from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
 from mercer.solvers.pivoted_cholesky import LowRankFactor, pivoted
 from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
 from mercer.threads import in_threads
@@ -142,7 +141,7 @@ class Iterative(Solver):
         return self._descend(state, R, penalty, inverse)
 
     def _descend(
-        self, state: Preconditioned, R: np.ndarray, penalty: float, inverse: Map
+        self, state: Preconditioned, R: np.ndarray, penalty: float, inverse: LinearMap
     ) -> Columns:
         def apply(V: np.ndarray) -> np.ndarray:
             return state.multiply(V) + penalty * V
@@ -151,9 +150,9 @@ class Iterative(Solver):
             return state.rough.multiply(V) + penalty * V  # type: ignore[union-attr]
 
         # The last digits may be beyond what rounding allows; the certificate says so.
-        return descend(
+        return conjugate_gradients(
             apply, R, inverse, self.tol, self.steps, accepted=ROUNDED,
-            rough=None if state.rough is None else rough,
+            single=None if state.rough is None else rough,
         )  # fmt: skip
 
 
@@ -189,7 +188,7 @@ def _refused(R: np.ndarray, message: str) -> Columns:
     return Columns(np.full_like(R, np.nan), "singular", message)
 
 
-def _inverse(F: np.ndarray, penalty: float) -> Map | None:
+def _inverse(F: np.ndarray, penalty: float) -> LinearMap | None:
     """Return V ↦ (FFᵀ + λI)⁻¹V, or None if there is none.
 
     Its products are made in stripes: BLAS's own threads go on waiting for work for a while, and

@@ -29,7 +29,7 @@ import numpy as np
 from mercer.errors import SolveError
 from mercer.gram import LowRank, Operator
 from mercer.gram.stripes import Striped
-from mercer.solvers.conjugate import Map, conjugate
+from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
 from mercer.solvers.losses import Binary, Curvature, Loss, Multinomial
 from mercer.solvers.newton_systems import preconditioner
 from mercer.solvers.problem import Problem, Solution, State
@@ -231,7 +231,7 @@ class System:
     def __init__(self, gram: Operator, near: Curvature, penalty: float, intercept: bool) -> None:
         self.gram, self.near, self.penalty, self.intercept = gram, near, penalty, intercept
         self.total = np.linalg.inv(near.total()) if intercept else None
-        self.inverse: Map | None = None
+        self.inverse: LinearMap | None = None
 
     def solve(self, D: np.ndarray, accuracy: float) -> tuple[Iterate, int]:
         """Return the step for d = λa − R, and the number of products that it took."""
@@ -239,7 +239,9 @@ class System:
         right = -D
         if self.intercept:
             right = right - self._spread(R.sum(axis=0))
-        x, Kx, count = conjugate(self.gram, self._apply, right, accuracy, STEPS, self.inverse)
+        x, Kx, count = in_kernel_space(
+            self.gram, self._apply, right, accuracy, STEPS, self.inverse
+        )
         b = np.zeros(R.shape[1])
         if self.total is not None:
             b = self.total @ (R.sum(axis=0) - self.near(Kx).sum(axis=0))

@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from mercer.gram import LowRank, Operator
 from mercer.kernels.features import scaled_rows
-from mercer.solvers.conjugate import Map
+from mercer.solvers.conjugate_gradients import LinearMap
 from mercer.solvers.losses import Curvature
 
 __all__ = ["preconditioner"]
@@ -32,7 +32,9 @@ __all__ = ["preconditioner"]
 FLOOR = 1e-6
 
 
-def preconditioner(gram: Operator, near: Curvature, penalty: float, each: bool) -> Map | None:
+def preconditioner(
+    gram: Operator, near: Curvature, penalty: float, each: bool
+) -> LinearMap | None:
     """Return U ↦ P⁻¹U, or None if a factor does not exist.
 
     Parameters
@@ -60,7 +62,7 @@ def preconditioner(gram: Operator, near: Curvature, penalty: float, each: bool) 
     return _one_for_each(gram, classes, penalty)
 
 
-def _one_for_all(gram: Operator, scale: np.ndarray, penalty: float) -> Map | None:
+def _one_for_all(gram: Operator, scale: np.ndarray, penalty: float) -> LinearMap | None:
     s = np.sqrt(np.maximum(scale, FLOOR * scale.max()))[:, None]
     factor = _factor(gram.matrix(), s, penalty)
     if factor is None:
@@ -68,7 +70,7 @@ def _one_for_all(gram: Operator, scale: np.ndarray, penalty: float) -> Map | Non
     return lambda U: s * lapack.dpotrs(factor, U / s, lower=1)[0]
 
 
-def _one_for_each(gram: Operator, classes: np.ndarray, penalty: float) -> Map | None:
+def _one_for_each(gram: Operator, classes: np.ndarray, penalty: float) -> LinearMap | None:
     parts = []
     total = np.zeros((gram.order, gram.order))
     for weights in classes.T:
@@ -95,7 +97,7 @@ def _one_for_each(gram: Operator, classes: np.ndarray, penalty: float) -> Map | 
     return apply
 
 
-def _by_features(gram: LowRank, scale: np.ndarray, penalty: float) -> Map | None:
+def _by_features(gram: LowRank, scale: np.ndarray, penalty: float) -> LinearMap | None:
     Phi = gram.features
     weighted = scaled_rows(Phi, scale)
     G = Phi.T @ weighted

@@ -26,8 +26,7 @@ from scipy.linalg import lapack
 
 from mercer.errors import SolveError, ValidityError
 from mercer.gram.whitening import Whitening
-from mercer.solvers.conjugate import Map
-from mercer.solvers.conjugate_gradients import descend
+from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
 from mercer.solvers.problem import Problem, Solution
 
 __all__ = ["SketchedRidge"]
@@ -95,7 +94,7 @@ class Sketched:
             values -= s @ (s.T @ a) / self.total
         return self.white.back(values) + penalty * beta
 
-    def inverse(self, penalty: float) -> Map:
+    def inverse(self, penalty: float) -> LinearMap:
         """Return what solves the system nearly."""
         if self.direct:
             values, vectors = self.spectrum()
@@ -103,7 +102,7 @@ class Sketched:
         make = getattr(self.sketch, "preconditioner", None)
         return self._sampled(penalty) if make is None else make(self.white, penalty)
 
-    def _sampled(self, penalty: float) -> Map:
+    def _sampled(self, penalty: float) -> LinearMap:
         """Return the inverse of the system of a sample of the items, in single precision."""
         C, w = self._sample()
         share = self.total / max(float(w.sum()), np.finfo(float).tiny)
@@ -194,7 +193,7 @@ class SketchedRidge:
         means = _means(Y, state.weights) if state.problem.intercept else np.zeros(Y.shape[1])
         R = state.white.back(g - np.outer(s, means))
         tol = (1e-7 if self.direct else 1e-6) if self.tol is None else self.tol
-        found = descend(
+        found = conjugate_gradients(
             lambda V: state.apply(V, penalty), R, state.inverse(penalty), tol, self.steps,
             "passes over the data", max(ROUNDED, 10 * tol),
             "use a larger penalty, or fewer functions",

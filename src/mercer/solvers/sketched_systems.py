@@ -36,11 +36,9 @@ __all__ = [
     "Features",
     "Inverse",
     "Sample",
-    "Together",
     "factor",
     "joined",
     "moments_pay",
-    "truncated",
 ]
 
 EVALUATION = 30  # operations for an entry of C, beside 4 for each column that it is used with
@@ -278,87 +276,3 @@ class Inverse:
             pairs = zip(live, V.T, strict=True)
             Z = np.column_stack([lapack.dpotrs(self.factors[j], v, lower=0)[0] for j, v in pairs])
         return Z - Z.mean(axis=1, keepdims=True) if self.mixed else Z
-
-
-class Together:
-    """How columns belong together: each is a problem of its own, or all are one problem.
-
-    Examples
-    --------
-    >>> U = np.array([[1.0, 2.0]])
-    >>> Together(False).dots(U, U), Together(True).dots(U, U)
-    (array([1., 4.]), array([5.]))
-    """
-
-    def __init__(self, one: bool) -> None:
-        self.one = one
-
-    def dots(self, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """Return inner products of the problems' columns."""
-        found = np.einsum("ij,ij->j", U, V)
-        return found.sum(keepdims=True) if self.one else found
-
-    def norms(self, U: np.ndarray) -> np.ndarray:
-        """Return lengths of the problems' columns."""
-        return np.sqrt(self.dots(U, U))
-
-    def columns(self, mask: np.ndarray, count: int) -> np.ndarray:
-        """Return the columns, of so many, that belong to some of the problems."""
-        return np.flatnonzero(np.broadcast_to(mask, count))
-
-    def some(self, values: np.ndarray, live: np.ndarray) -> np.ndarray:
-        """Return the values of those problems to which these columns belong."""
-        return values if self.one else values[live]
-
-
-def truncated(
-    apply: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    inverse: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    right: np.ndarray,
-    accuracy: Any,
-    limit: int,
-    together: Together,
-    tell: Callable[[float], Any],
-) -> tuple[np.ndarray, int]:
-    """Solve A x = right by preconditioned conjugate gradients; return x and the steps.
-
-    `apply(p, live)` and `inverse(r, live)` take the columns that are not solved yet, and their
-    places. Each problem stops when its residual is `accuracy` times its right-hand side; wherever
-    it stops, x points in a direction of descent.
-
-    Examples
-    --------
-    >>> A = np.diag([1.0, 2.0])
-    >>> one, quiet = Together(False), lambda left: None
-    >>> x, steps = truncated(
-    ...     lambda p, live: A @ p, lambda r, live: r, np.ones((2, 1)), 1e-9, 10, one, quiet
-    ... )
-    >>> x.ravel().round(9), steps
-    (array([1. , 0.5]), 2)
-    """
-    x, rest = np.zeros_like(right), right.copy()
-    enough = accuracy * together.norms(right)
-    live = together.columns(together.norms(right) > 0, right.shape[1])
-    rest, enough = rest[:, live], together.some(enough, live)
-    p = z = inverse(rest, live)
-    size = together.dots(rest, z)
-    count = 0
-    while len(live) and count < limit:
-        Ap = apply(p, live)
-        curved = together.dots(p, Ap)
-        sound = (curved > 0) & (size > 0)
-        t = np.divide(size, curved, out=np.zeros_like(size), where=sound)
-        x[:, live] += t * p
-        rest = rest - t * Ap
-        count += 1
-        left = together.norms(rest)
-        tell(float(left.max()))
-        kept = together.columns(sound & (left > enough), len(live))
-        if not len(kept):
-            break
-        live, rest, p = live[kept], rest[:, kept], p[:, kept]
-        enough, size = together.some(enough, kept), together.some(size, kept)
-        z = inverse(rest, live)
-        before, size = size, together.dots(rest, z)
-        p = z + size / before * p
-    return x, count

@@ -16,17 +16,16 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import SolveError
+from mercer.solvers.conjugate_gradients import Coupling, truncated
 from mercer.solvers.losses import Multinomial, SquaredHinge
 from mercer.solvers.newton import ARMIJO, HALVINGS, ROUNDING
 from mercer.solvers.sketched_systems import (
     Features,
     Inverse,
     Sample,
-    Together,
     factor,
     joined,
     moments_pay,
-    truncated,
 )
 
 __all__ = ["DIGITS", "Descent", "Teller"]
@@ -71,7 +70,7 @@ class Descent:
         self.features, self.loss, self.penalty, self.tol = features, loss, penalty, tol
         self.sample, self.room = sample, room
         self.mixed = isinstance(loss, Multinomial)
-        self.together = Together(self.mixed)
+        self.coupling = Coupling(self.mixed)
         self.foreseen = FORESEEN
         self.sampled = True  # what the last preconditioner was made of
         self.products = 0
@@ -98,12 +97,12 @@ class Descent:
     def step(self) -> bool:
         """Take one Newton step; return False if rounding errors leave none to take."""
         here, live = self.here, self.live
-        columns = self.together.columns(live, self.loss.columns)
+        columns = self.coupling.columns(live, self.loss.columns)
         d = np.zeros_like(here.x)
         d[:, columns] = self._direction(columns)
         S = np.zeros_like(here.F)
         S[:, columns] = self.features.scores(d[:, columns])
-        t = self._search(d, S, self.together.dots(here.gradient, d))
+        t = self._search(d, S, self.coupling.dots(here.gradient, d))
         there = self._at(here.x + t * d, here.F + t * S, columns)
         gained = here.values - there.values > ROUNDING * np.abs(here.values)
         onward = (t > 0) & ((there.norms < here.norms / 2) | gained)
@@ -150,7 +149,7 @@ class Descent:
         if bordered:
             sums = np.zeros_like(x)
             sums[:, columns] = pulled[:, count:]
-        norms = self.together.norms(gradient)
+        norms = self.coupling.norms(gradient)
         if not np.isfinite(norms).all():
             raise SolveError(
                 "the gradient is not finite: similarities or sample weights are not, or are too "
@@ -162,7 +161,7 @@ class Descent:
         """Return the objective of each problem."""
         separate = isinstance(self.loss, SquaredHinge)
         losses = self.loss.values(F) if separate else np.array([self.loss.value(F)])
-        return np.asarray(losses + self.together.dots(x, self.ridge * x) / 2)
+        return np.asarray(losses + self.coupling.dots(x, self.ridge * x) / 2)
 
     def _search(self, d: np.ndarray, S: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return how far to go in each problem, so that its objective decreases enough."""
@@ -189,7 +188,7 @@ class Descent:
         left, right = slope.copy(), np.zeros(len(slope))
         for _ in range(LINE):
             R = self.loss.near(here.F + t * S).residual
-            rise = self.together.dots(self.ridge * (here.x + t * d), d) - self.together.dots(R, S)
+            rise = self.coupling.dots(self.ridge * (here.x + t * d), d) - self.coupling.dots(R, S)
             steep = np.abs(rise) > FLAT * np.abs(slope)
             if not steep.any():
                 return t
@@ -206,8 +205,8 @@ class Descent:
     def _direction(self, columns: np.ndarray) -> np.ndarray:
         """Return the Newton step of these columns, as accurate as is worthwhile."""
         here, near = self.here, self.here.near
-        norms = self.together.some(here.norms, columns)
-        first = self.together.some(self.first, columns)
+        norms = self.coupling.some(here.norms, columns)
+        first = self.coupling.some(self.first, columns)
         accuracy = np.minimum(0.1, np.sqrt(norms / np.maximum(first, norms)))
         accuracy = np.maximum(accuracy, 0.1 * self.tol / norms)
         inverse = self._inverse(columns)
@@ -224,7 +223,7 @@ class Descent:
             self.teller(self.gradient, left)
 
         right = -here.gradient[:, columns]
-        x, count = truncated(apply, inverse, right, accuracy, STEPS, self.together, tell)
+        x, count = truncated(apply, inverse, right, accuracy, STEPS, self.coupling, tell)
         self.products += count
         if self.sampled:
             self.foreseen = count

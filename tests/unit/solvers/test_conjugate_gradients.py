@@ -6,7 +6,7 @@ import pytest
 from mercer.gram import Blocked
 from mercer.kernels import Gaussian
 from mercer.solvers import Iterative, Problem
-from mercer.solvers.conjugate_gradients import descend
+from mercer.solvers.conjugate_gradients import conjugate_gradients
 
 
 def matrix(count=60, condition=1e3, seed=0):
@@ -32,7 +32,7 @@ def disturbed(A, share, seed=1):
 def test_rough_products_lead_to_the_exact_answer():
     A, R = matrix()
     fine, rough = Counted(A), Counted(disturbed(A, 1e-4))
-    found = descend(fine, R, lambda V: V, 1e-12, 1000, rough=rough)
+    found = conjugate_gradients(fine, R, lambda V: V, 1e-12, 1000, single=rough)
     assert found.status == "solved"
     assert np.allclose(A @ found.values, R, rtol=0, atol=1e-10)
     assert fine.calls <= 5 < rough.calls  # one for each round
@@ -47,7 +47,7 @@ def test_products_that_are_too_rough_are_given_up(share):
     """The second matrix is not even positive definite."""
     A, R = matrix()
     fine, rough = Counted(A), Counted(disturbed(A, share))
-    found = descend(fine, R, lambda V: V, 1e-10, 2000, rough=rough)
+    found = conjugate_gradients(fine, R, lambda V: V, 1e-10, 2000, single=rough)
     assert found.status == "solved"
     assert np.allclose(A @ found.values, R, rtol=0, atol=1e-8)
     assert fine.calls > 20
@@ -55,17 +55,17 @@ def test_products_that_are_too_rough_are_given_up(share):
 
 def test_a_step_that_makes_it_worse_is_not_taken():
     A, R = matrix()
-    found = descend(Counted(A), R, lambda V: V, 1e-10, 1, rough=Counted(-1e-3 * A))
+    found = conjugate_gradients(Counted(A), R, lambda V: V, 1e-10, 1, single=Counted(-1e-3 * A))
     assert not found.values.any() and found.status == "stalled"
     assert found.history[-1] == 1.0
 
 
 def test_rough_steps_leave_the_others_as_many_as_they_have_alone():
     A, R = matrix()
-    alone = descend(Counted(A), R, lambda V: V, 1e-10, 1000)
+    alone = conjugate_gradients(Counted(A), R, lambda V: V, 1e-10, 1000)
     steps = len(alone.history) - 1
     rough = Counted(disturbed(A, 0.02))
-    found = descend(Counted(A), R, lambda V: V, 1e-10, steps, rough=rough)
+    found = conjugate_gradients(Counted(A), R, lambda V: V, 1e-10, steps, single=rough)
     assert found.status == "solved"
     assert rough.calls <= steps < len(found.history) - 1
 
@@ -89,7 +89,9 @@ def test_targets_may_be_tiny_or_huge():
     R = np.column_stack([R, np.zeros(60)])
     sizes = np.array([2.0**-700, 2.0**700, 1.0])
     plain, scaled = (
-        descend(Counted(A), some, lambda V: V, 1e-10, 1000, rough=Counted(disturbed(A, 1e-4)))
+        conjugate_gradients(
+            Counted(A), some, lambda V: V, 1e-10, 1000, single=Counted(disturbed(A, 1e-4))
+        )
         for some in (R, sizes * R)
     )
     assert plain.status == scaled.status == "solved"
@@ -110,7 +112,9 @@ def test_an_interruption_between_two_rounds_counts_no_change_twice(last, monkeyp
         return real(array)
 
     monkeypatch.setattr(np, "zeros_like", interrupted)
-    found = descend(Counted(A), R, lambda V: V, 1e-12, 1000, rough=Counted(disturbed(A, 1e-3)))
+    found = conjugate_gradients(
+        Counted(A), R, lambda V: V, 1e-12, 1000, single=Counted(disturbed(A, 1e-3))
+    )
     assert found.status == "stalled" and "interrupted" in found.message
     left = np.linalg.norm(R - A @ found.values, axis=0) / np.linalg.norm(R, axis=0)
     assert left.max() < 0.1 ** (last - 2)

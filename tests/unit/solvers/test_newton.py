@@ -8,7 +8,7 @@ from mercer.errors import SolveError
 from mercer.gram import Dense, LowRank
 from mercer.kernels import Gaussian, Polynomial
 from mercer.solvers import Problem
-from mercer.solvers.conjugate import conjugate
+from mercer.solvers.conjugate_gradients import in_kernel_space
 from mercer.solvers.losses import Binary, Multinomial
 from mercer.solvers.newton import Newton
 from mercer.solvers.newton_systems import preconditioner
@@ -180,7 +180,7 @@ def test_conjugate_gradients_solve_in_the_kernels_inner_product():
     h = np.random.default_rng(1).uniform(0.0, 1.0, size=(30, 1))
     y = np.random.default_rng(2).normal(size=(30, 1))
     direct = np.linalg.solve(0.1 * np.eye(30) + h * K, y)
-    x, Kx, plain = conjugate(Dense(K), lambda p, Kp: 0.1 * p + h * Kp, y, 1e-10, 500)
+    x, Kx, plain = in_kernel_space(Dense(K), lambda p, Kp: 0.1 * p + h * Kp, y, 1e-10, 500)
     np.testing.assert_allclose(x, direct, atol=1e-7)
     np.testing.assert_allclose(Kx, K @ x, atol=1e-9)
     assert plain < 100
