@@ -204,11 +204,7 @@ class ALCOVE(Learner):
             positive(self, name, getattr(self, name))
         for name in ("choice", "association_rate", "attention_rate", "noise"):
             positive(self, name, getattr(self, name), zero=True)
-        choices = {
-            "teacher": TEACHERS,
-            "attention_rule": RULES,
-            "response": ("softmax",),
-        }
+        choices = {"teacher": TEACHERS, "attention_rule": RULES, "response": ("softmax",)}
         if self.attention_constraint is not None:
             choices["attention_constraint"] = CONSTRAINTS
         for name, known in choices.items():

@@ -307,10 +307,7 @@ class Minimum:
 
 
 def search(
-    objective: Objective,
-    starts: Iterable[np.ndarray],
-    max_iter: int = 500,
-    flat: float = 1e-9,
+    objective: Objective, starts: Iterable[np.ndarray], max_iter: int = 500, flat: float = 1e-9
 ) -> Minimum:
     """Return the best minimum that L-BFGS reaches from any of the starts.
 

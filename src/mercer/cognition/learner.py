@@ -16,15 +16,7 @@ from mercer.domains import Items, admit_labels
 from mercer.errors import DomainError, SolveError
 from mercer.threads import cores, in_threads
 
-__all__ = [
-    "Learner",
-    "Trials",
-    "admit_new",
-    "admit_trials",
-    "distinct",
-    "per_block",
-    "softmax",
-]
+__all__ = ["Learner", "Trials", "admit_new", "admit_trials", "distinct", "per_block", "softmax"]
 
 CONTROLS = {0: "learn", 1: "reset, then learn", 2: "do not learn"}
 

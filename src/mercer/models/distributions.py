@@ -215,10 +215,7 @@ def _gamma_scores(x: np.ndarray, t: dict[str, float]) -> dict[str, Any]:
 
     with np.errstate(all="ignore"):
         a, scale = t["a"], t["scale"]
-        return {
-            "a": np.log(x / scale) - digamma(a),
-            "scale": (x / scale - a) / scale,
-        }
+        return {"a": np.log(x / scale) - digamma(a), "scale": (x / scale - a) / scale}
 
 
 def _gamma_information(t: dict[str, float]) -> Any:
