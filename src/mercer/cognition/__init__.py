@@ -13,7 +13,7 @@ from mercer.cognition.learning_curves import Search, fit_alcove
 from mercer.cognition.mds_choice import MDSChoice
 from mercer.cognition.responses import Experiment
 from mercer.cognition.scaling import StimulusMap, classical_scaling, stimulus_map
-from mercer.cognition.similarity import Finding, SimilarityCheck, check_similarity
+from mercer.cognition.similarity_axioms import Finding, SimilarityCheck, check_similarity
 
 __all__ = [
     "ALCOVE",

@@ -154,7 +154,7 @@ class ALCOVE(Learner):
         d = trials.stimuli.shape[1]
         H = distinct(trials.stimuli) if nodes is None else admit_new(nodes, "nodes", d)
 
-        from mercer.cognition.loops import attend
+        from mercer.cognition.trial_loops import attend
 
         w, alpha = np.zeros((len(H), len(trials.classes))), np.full(d, 1.0 / d)
         trace = np.empty((len(trials.order), len(trials.classes)))
@@ -176,7 +176,7 @@ class ALCOVE(Learner):
     def _simulate(
         self, task: Any, codes: np.ndarray, classes: int, orders: np.ndarray, errors: np.ndarray
     ) -> None:
-        from mercer.cognition.loops import people_attend
+        from mercer.cognition.trial_loops import people_attend
 
         stimuli, nodes = task
         rule, options = self._rule(), self._options()

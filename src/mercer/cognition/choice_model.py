@@ -25,6 +25,7 @@ from mercer.cognition.fitting import (
     ParameterLayout,
     PositiveReal,
     Rule,
+    Simplex,
     conclude,
     search,
 )
@@ -52,7 +53,9 @@ RESULTS = ("fit_", "log_likelihood_", "sse_", "aic_", "bic_", "subjects_", "_ask
 class ChoiceModel(ClassifierMixin, BaseEstimator):
     """What the models of categorization share: fit, predict, criteria, intervals."""
 
-    names: ClassVar[tuple[str, ...]]  # of the parameters
+    # What each parameter is: "positive", or weights that sum to one, for each "dimension" or
+    # "category".
+    kinds: ClassVar[dict[str, str]]
     # Mean and spread of the logarithms of random starts; sensitivity in units of typical distance.
     spread: ClassVar[dict[str, tuple[float, float]]] = {
         "sensitivity": (1.0, 1.0),
@@ -290,12 +293,11 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             positive(self, name, getattr(self, name))
         free = (self.free,) if isinstance(self.free, str) else tuple(self.free or ())
         for name in free:
-            if name not in self.names:
-                raise ValidityError(f"free names {name!r}{suggestion(name, self.names)}")
-        parts = self._parts(memory)
-        return ParameterLayout(
-            self._given(memory), tuple(parts[name] for name in self.names if name in free)
-        )
+            if name not in self.kinds:
+                raise ValidityError(f"free names {name!r}{suggestion(name, self.kinds)}")
+        given = {name: self._value(name, memory) for name in self.kinds}
+        parts = (self._constraint(name, memory) for name in self.kinds if name in free)
+        return ParameterLayout(given, tuple(parts))
 
     def _kernel(self, params: Mapping[str, Any]) -> Shepard:
         attention = tuple(float(w) for w in params["attention"])
@@ -305,13 +307,18 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         """Return what is kept of the exemplars."""
         return memory
 
-    def _given(self, memory: Memory) -> dict[str, Any]:
-        """Return the parameters as they are given, checked."""
-        raise NotImplementedError
+    def _value(self, name: str, memory: Memory) -> Any:
+        """Return a parameter as it is given, checked."""
+        kind, value = self.kinds[name], getattr(self, name)
+        if kind == "positive":
+            return positive(self, name, value)
+        # A dimension may be ignored, but every category can be answered.
+        return shares(self, name, value, memory.count(kind), kind, zero=kind == "dimension")
 
-    def _parts(self, memory: Memory) -> dict[str, Constraint]:
-        """Return the constraints of the parameters."""
-        raise NotImplementedError
+    def _constraint(self, name: str, memory: Memory) -> Constraint:
+        """Return what the values of a parameter have to obey."""
+        kind = self.kinds[name]
+        return PositiveReal(name) if kind == "positive" else Simplex(name, memory.count(kind))
 
     def _rule(self, memory: Memory, rows: np.ndarray) -> Rule:
         """Return the scores of stimuli as a function of the parameters."""

@@ -28,7 +28,7 @@ from mercer.cognition.fitting import (
     search,
 )
 from mercer.cognition.responses import Responses, log_softmax
-from mercer.cognition.similarity import first, pair_of, square
+from mercer.cognition.similarity_axioms import first, pair_of, square
 from mercer.errors import DomainError
 
 __all__ = ["ConfusionModel", "SimilarityChoice", "admit_confusions"]

@@ -47,7 +47,7 @@ class Cues(Learner):
         self._check()
         trials = admit_trials(X, categories, control)
 
-        from mercer.cognition.loops import associate
+        from mercer.cognition.trial_loops import associate
 
         rows = self._prepare(trials.stimuli)
         w = np.zeros((rows.shape[1], len(trials.classes)))
@@ -63,7 +63,7 @@ class Cues(Learner):
     def _simulate(
         self, task: Any, codes: np.ndarray, classes: int, orders: np.ndarray, errors: np.ndarray
     ) -> None:
-        from mercer.cognition.loops import people_associate
+        from mercer.cognition.trial_loops import people_associate
 
         rate, slope = float(self.rate), self._slope
         people_associate(task, codes, orders, self._dual, classes, rate, slope, errors)

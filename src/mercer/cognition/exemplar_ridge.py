@@ -22,15 +22,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.cognition.choice_model import ChoiceModel, shares
-from mercer.cognition.fitting import (
-    Constraint,
-    ParameterLayout,
-    PositiveReal,
-    Rule,
-    Simplex,
-    Slopes,
-)
+from mercer.cognition.choice_model import ChoiceModel
+from mercer.cognition.fitting import Constraint, ParameterLayout, PositiveReal, Rule, Slopes
 from mercer.cognition.stimuli import Distances, Memory
 from mercer.errors import ValidityError
 from mercer.gram import Dense
@@ -83,7 +76,12 @@ class ExemplarRidge(ChoiceModel):
     array([[0.577, 0.423]])
     """
 
-    names: ClassVar[tuple[str, ...]] = ("sensitivity", "attention", "penalty", "choice")
+    kinds: ClassVar[dict[str, str]] = {
+        "sensitivity": "positive",
+        "attention": "dimension",
+        "penalty": "positive",  # or zero, or infinite
+        "choice": "positive",
+    }
     spread: ClassVar[dict[str, tuple[float, float]]] = {
         "sensitivity": (1.0, 1.0),
         "penalty": (0.0, 2.0),
@@ -117,24 +115,16 @@ class ExemplarRidge(ChoiceModel):
         self.random_state = random_state
         self.max_iter = max_iter
 
-    def _given(self, memory: Memory) -> dict[str, Any]:
+    def _value(self, name: str, memory: Memory) -> Any:
+        if name != "penalty":
+            return super()._value(name, memory)
         infinite = isinstance(self.penalty, float) and self.penalty == np.inf
-        return {
-            "sensitivity": positive(self, "sensitivity", self.sensitivity),
-            "attention": shares(
-                self, "attention", self.attention, memory.width, "dimension", zero=True
-            ),
-            "penalty": np.inf if infinite else positive(self, "penalty", self.penalty, zero=True),
-            "choice": positive(self, "choice", self.choice),
-        }
+        return np.inf if infinite else positive(self, "penalty", self.penalty, zero=True)
 
-    def _parts(self, memory: Memory) -> dict[str, Constraint]:
-        return {
-            "sensitivity": PositiveReal("sensitivity"),
-            "attention": Simplex("attention", memory.width),
-            "penalty": PositiveReal("penalty", PENALTIES),
-            "choice": PositiveReal("choice"),
-        }
+    def _constraint(self, name: str, memory: Memory) -> Constraint:
+        if name == "penalty":
+            return PositiveReal(name, PENALTIES)
+        return super()._constraint(name, memory)
 
     def _layout(self, memory: Memory) -> ParameterLayout:
         layout = super()._layout(memory)
@@ -174,7 +164,7 @@ class WeightedSimilarity:
         self.inside = Distances(self.rows, self.rows, order, exponent)
 
     def __call__(self, params: Mapping[str, Any]) -> tuple[np.ndarray, Slopes]:
-        c, w, penalty, choice = (params[name] for name in ExemplarRidge.names)
+        c, w, penalty, choice = (params[name] for name in ExemplarRidge.kinds)
         D, decay = self.outside.distances(w)
         S = np.exp(-c * decay)
         A, solve, inside = self._solve(c, w, penalty)

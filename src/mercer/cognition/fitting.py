@@ -39,7 +39,7 @@ __all__ = [
     "search",
 ]
 
-LARGEST_LOGARITHM = 40.0  # e⁴⁰ is more than any sensitivity and less than any overflow
+LOG_BOUNDS = (-40.0, 40.0)  # e⁴⁰ is more than any sensitivity and less than any overflow
 SMALLEST_START = 1e-3  # weight of attention or bias where a search begins
 
 
@@ -55,7 +55,7 @@ class PositiveReal:
     """
 
     name: str
-    bounds: tuple[float, float] = (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
+    bounds: tuple[float, float] = LOG_BOUNDS
     size = 1
     count = 1  # of free parameters
 
@@ -84,7 +84,7 @@ class Simplex:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
+        return LOG_BOUNDS
 
     @property
     def count(self) -> int:
@@ -121,7 +121,7 @@ class PinnedSimplex:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
+        return LOG_BOUNDS
 
     def value(self, z: np.ndarray) -> np.ndarray:
         w = np.full(self.whole, self.share)

@@ -16,15 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.cognition.choice_model import ChoiceModel, shares
-from mercer.cognition.fitting import (
-    Constraint,
-    ParameterLayout,
-    PositiveReal,
-    Rule,
-    Simplex,
-    Slopes,
-)
+from mercer.cognition.choice_model import ChoiceModel
+from mercer.cognition.fitting import ParameterLayout, Rule, Slopes
 from mercer.cognition.stimuli import Distances, Memory
 from mercer.errors import ValidityError
 from mercer.rkhs import Function
@@ -54,7 +47,7 @@ class SummedSimilarity:
         self.space = Distances(rows, memory.rows[kept], order, exponent)
 
     def __call__(self, params: Mapping[str, Any]) -> tuple[np.ndarray, Slopes]:
-        c, w, b, gamma = (params[name] for name in LuceModel.names)
+        c, w, b, gamma = (params[name] for name in LuceModel.kinds)
         D, decay = self.space.distances(w)
         E = self.log_strengths - c * decay
         top = np.maximum.reduceat(E, self.runs, axis=1)
@@ -79,7 +72,12 @@ class SummedSimilarity:
 class LuceModel(ChoiceModel):
     """Choice by summed similarity to what is stored of each category."""
 
-    names: ClassVar[tuple[str, ...]] = ("sensitivity", "attention", "bias", "gamma")
+    kinds: ClassVar[dict[str, str]] = {
+        "sensitivity": "positive",
+        "attention": "dimension",
+        "bias": "category",
+        "gamma": "positive",
+    }
 
     def __init__(
         self,
@@ -107,25 +105,6 @@ class LuceModel(ChoiceModel):
         self.starts = starts
         self.random_state = random_state
         self.max_iter = max_iter
-
-    def _given(self, memory: Memory) -> dict[str, Any]:
-        count = len(memory.classes)
-        return {
-            "sensitivity": positive(self, "sensitivity", self.sensitivity),
-            "attention": shares(
-                self, "attention", self.attention, memory.width, "dimension", zero=True
-            ),
-            "bias": shares(self, "bias", self.bias, count, "category", zero=False),
-            "gamma": positive(self, "gamma", self.gamma),
-        }
-
-    def _parts(self, memory: Memory) -> dict[str, Constraint]:
-        return {
-            "sensitivity": PositiveReal("sensitivity"),
-            "attention": Simplex("attention", memory.width),
-            "bias": Simplex("bias", len(memory.classes)),
-            "gamma": PositiveReal("gamma"),
-        }
 
     def _rule(self, memory: Memory, rows: np.ndarray) -> Rule:
         return SummedSimilarity(memory, rows, float(self.order), float(self.exponent))

@@ -25,7 +25,7 @@ __all__ = ["Gradient", "fit_gradient"]
 
 NAMES = ("sensitivity", "exponent", "height", "floor")
 LOGARITHMIC = NAMES[:2]  # positive, and searched on a logarithmic scale
-LARGEST_LOGARITHM = 25.0  # of a parameter; beyond it counts as 0 or infinite
+FARTHEST_LOGARITHM = 25.0  # of a parameter; beyond it counts as 0 or infinite
 SMALLEST_NUMBER = 1e-300  # whose logarithm is taken
 LARGEST_LOG_POWER = 6.5  # of c·dᵖ: its e^−x is nearly 0, and no product overflows
 
@@ -256,7 +256,7 @@ class _Problem:
 
     def bounds(self) -> list[tuple[float, float]]:
         """Return how far each free parameter may go."""
-        logs = (-LARGEST_LOGARITHM, LARGEST_LOGARITHM)
+        logs = (-FARTHEST_LOGARITHM, FARTHEST_LOGARITHM)
         counted = self.trials is not None
         level = (1e-9, 1 - 1e-9) if counted else (-np.inf, np.inf)
         known = {"sensitivity": logs, "exponent": (-4.0, 3.0), "height": level, "floor": level}

@@ -26,7 +26,7 @@ from mercer.errors import DomainError
 
 __all__ = ["bootstrap_intervals", "profile_interval", "profile_intervals", "simulate_counts"]
 
-LARGEST_LOGARITHM = 14.0  # of a number, or of odds; beyond it counts as 0, 1 or infinite
+INTERVAL_EDGE = 14.0  # of a number, or of odds; beyond it counts as 0, 1 or infinite
 MAX_STEPS, FLAT = 200, 1e-6  # of a search: its error in the log-likelihood is quadratic in FLAT
 EPSILON = 4 * float(np.finfo(float).eps)  # the smallest relative tolerance of Brent's method
 
@@ -58,13 +58,13 @@ def _ends(
     if place is None:
         there, back, edges = np.log, np.exp, (0.0, np.inf)
         middle = float(there(value))
-        limits = (middle - LARGEST_LOGARITHM, middle + LARGEST_LOGARITHM)
+        limits = (middle - INTERVAL_EDGE, middle + INTERVAL_EDGE)
     else:
         there, back, edges, limits = (
             logit,
             expit,
             (0.0, 1.0),
-            (-LARGEST_LOGARITHM, LARGEST_LOGARITHM),
+            (-INTERVAL_EDGE, INTERVAL_EDGE),
         )
         with np.errstate(divide="ignore"):
             middle = float(np.clip(there(value), *limits))

@@ -30,7 +30,7 @@ from mercer.cognition.fitting import (
 from mercer.cognition.intervals import profile_intervals
 from mercer.cognition.responses import Responses, log_softmax
 from mercer.cognition.scaling import principal_axes, stimulus_map
-from mercer.cognition.similarity import first
+from mercer.cognition.similarity_axioms import first
 from mercer.cognition.stimuli import Distances, admit_stimuli
 from mercer.domains import Items
 from mercer.domains.targets import real_numbers

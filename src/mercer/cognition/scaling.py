@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
 
-from mercer.cognition.similarity import first, pair_of, square
+from mercer.cognition.similarity_axioms import first, pair_of, square
 from mercer.errors import DomainError, suggestion
 from mercer.gram import Dense
 from mercer.gram.centered import Centered

@@ -159,6 +159,10 @@ class Memory:
         """Number of dimensions."""
         return int(self.rows.shape[1])
 
+    def count(self, what: str) -> int:
+        """Return the number of dimensions, or of categories."""
+        return self.width if what == "dimension" else len(self.classes)
+
     @property
     def labels(self) -> np.ndarray:
         """A column for each category, with the strengths of its exemplars."""

@@ -109,7 +109,7 @@ def test_constrained_attention_has_the_sum_one(constraint):
 
 
 def test_the_projection_is_the_nearest_point_of_the_simplex():
-    from mercer.cognition.loops import _constrain
+    from mercer.cognition.trial_loops import _constrain
 
     rng = np.random.default_rng(0)
     for _ in range(20):

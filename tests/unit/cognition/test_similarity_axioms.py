@@ -8,7 +8,7 @@ from scipy.optimize import check_grad
 from mercer.cognition import MDSChoice, SimilarityChoice
 from mercer.cognition.generalization import _Problem, fit_gradient
 from mercer.cognition.mds_choice import Estimated, Given
-from mercer.cognition.similarity import check_similarity
+from mercer.cognition.similarity_axioms import check_similarity
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Shepard
 
