@@ -9,18 +9,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from mercer.cli.bench import bench
-from mercer.cli.check import check
-from mercer.cli.endings import INTERRUPTED, TERMINATED, endings, impatient, signals
-from mercer.cli.explain import explain
-from mercer.cli.figures import figures
+from mercer.cli.catalog import bench, figures
+from mercer.cli.exits import (
+    INTERRUPTED,
+    TERMINATED,
+    exits,
+    handle_signals,
+    restore_interrupt,
+)
 from mercer.cli.fit import fit
-from mercer.cli.gram import gram
-from mercer.cli.predict import predict
+from mercer.cli.kernel import check, gram
+from mercer.cli.model import explain, predict
 
 __all__ = ["app", "main"]
-
-COMPLETION = ("install_completion", "show_completion")
 
 
 class Commands(TyperGroup):
@@ -28,14 +29,14 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a part; whatever is wrong becomes one sentence and an exit status."""
-        with endings():
+        with exits():
             return super().invoke(ctx)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options, those that set up the shell hidden: the help has a line on them."""
         found: list[Any] = super().get_params(ctx)
         for option in found:
-            if option.name in COMPLETION:
+            if option.name in ("install_completion", "show_completion"):
                 option.hidden = True
         return found
 
@@ -97,10 +98,10 @@ def main() -> None:
         with suppress(AttributeError, ValueError):  # not a file, or closed
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     with suppress(ValueError):  # not the main thread
-        signals()
+        handle_signals()
     try:
         app(prog_name="mercer")
     except SystemExit as end:
         if end.code in (INTERRUPTED, TERMINATED):
-            impatient()
+            restore_interrupt()
         raise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mercer.cli.options import DATA, SkipBad, Types, machines, seconds, stem_of, types_of
-from mercer.cli.pages import heading, paragraph, plain, ready, table
+from mercer.cli.terminal import heading, paragraph, plain, ready, table
 
 if TYPE_CHECKING:
     from mercer.sources import Sheet
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
-MOST = 20  # columns that are listed one by one
+MAX_COLUMNS = 20  # that are listed one by one
 
 
-class Kind(StrEnum):
+class TaskChoice(StrEnum):
     """What is to be predicted."""
 
     classify = "classify"
@@ -43,7 +43,7 @@ Target = Annotated[
     typer.Option(metavar="COLUMN", help="The column to predict, for example --target species."),
 ]
 Task = Annotated[
-    Kind | None,
+    TaskChoice | None,
     typer.Option(
         help="Whether it has classes or numbers, if the guess is wrong; for example "
         "--kind regress."
@@ -120,7 +120,7 @@ def fit(
         skip_bad=skip_bad,
         seed=seed,
     )
-    _told_columns(plan.sheet)
+    _print_columns(plan.sheet)
     heading("The plan")
     for line in plan.explain().splitlines():
         paragraph(line, len(line) - len(line.lstrip()))
@@ -128,7 +128,7 @@ def fit(
     from mercer.report import write  # with all that draws, which a refusal need not wait for
 
     files = write(study, folder)
-    _told_answer(study)
+    _print_answer(study)
     heading("Written")
     for path in files:
         typer.echo(f"  {path}")
@@ -154,7 +154,7 @@ def _digits(target: str | None, **how: Any) -> Sheet:
     return replace(read_frame(frame, "digit", **how), name="digits")
 
 
-def _told_columns(sheet: Sheet) -> None:
+def _print_columns(sheet: Sheet) -> None:
     """Say what each column was taken for, and how to say otherwise."""
     from mercer.report.words import otherwise
 
@@ -162,10 +162,10 @@ def _told_columns(sheet: Sheet) -> None:
     count = "1 column" if len(sheet.columns) == 1 else f"{len(sheet.columns)} columns"
     typer.echo(f"{plain(sheet.name or 'The table')}: {rows}, {count} beside the target")
     few = sheet.columns
-    if len(few) > MOST:
+    if len(few) > MAX_COLUMNS:
         counts = Counter(column.kind for column in few)
         paragraph(", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
-        few = few[: MOST // 2]
+        few = few[: MAX_COLUMNS // 2]
     lines = [(column.name, column.kind, column.why) for column in few]
     if len(few) < len(sheet.columns):
         lines.append(("…", "", f"and {len(sheet.columns) - len(few)} more columns"))
@@ -177,7 +177,7 @@ def _told_columns(sheet: Sheet) -> None:
         typer.echo(f"\n  If a column is something else, say so: for example --types {example}")
 
 
-def _told_answer(study: Study) -> None:
+def _print_answer(study: Study) -> None:
     """Say what was tried, what came out, and what should make one careful."""
     from mercer.report.answer import answer
 

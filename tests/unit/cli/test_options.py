@@ -6,7 +6,7 @@ import pytest
 
 from mercer import errors
 from mercer.cli.options import seconds, stem_of, types_of
-from mercer.cli.pages import paragraph, plain, ready, table
+from mercer.cli.terminal import paragraph, plain, ready, table
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import mercer
 from mercer.cli import app
-from mercer.cli.fit import _told_answer, _told_columns
-from mercer.cli.predict import Screen
+from mercer.cli.fit import _print_answer, _print_columns
+from mercer.cli.model import Screen
 from mercer.sources import read_frame
 from mercer.studies import open_model
 from mercer.studies.results import UnsampledRows
@@ -94,7 +94,7 @@ def test_the_answer_is_the_sentence_at_the_top_of_the_report(place):
 def test_no_error_on_the_other_rows_has_no_spread(capsys):
     study = example("two classes")
     none = UnsampledRows(np.arange(5), study.y[:5], study.y[:5], None, 0.0, 0.0)
-    _told_answer(replace(study, rest=none))
+    _print_answer(replace(study, rest=none))
     assert "the error is 0%." in " ".join(capsys.readouterr().out.split())
 
 
@@ -103,7 +103,7 @@ def test_no_error_on_the_other_rows_has_no_spread(capsys):
 )
 def test_the_example_of_types_can_be_typed(name, capsys):
     rows = pd.DataFrame({name: [1.5, 2.5, 3.5, 4.5], "size": [0.1, 1.7, 2.2, 3.0]})
-    _told_columns(read_frame(rows.assign(kind=["a", "b", "a", "b"]), "kind"))
+    _print_columns(read_frame(rows.assign(kind=["a", "b", "a", "b"]), "kind"))
     assert "--types size=categorical" in capsys.readouterr().out
 
 
@@ -308,7 +308,7 @@ def test_check_of_a_kernel_that_is_none_succeeds_and_says_so(place):
 
 
 def test_check_looks_at_a_sample_of_many_rows_and_says_so(place, monkeypatch):
-    monkeypatch.setattr("mercer.cli.check.MOST", 15)
+    monkeypatch.setattr("mercer.cli.kernel.MAX_CHECKED", 15)
     said = run("check", "Gaussian(1.0)", place / "insects.csv", "--target", "kind").stdout
     assert "random sample of 15" in said and "on 15 items" in said
 

@@ -1,4 +1,8 @@
-"""``mercer figures``: the figures of the textbooks, from live computations."""
+"""``mercer figures`` and ``mercer bench``: what has a name and can be run, all of it or some.
+
+The figures of the textbooks, from live computations; how fast this installation is, beside
+scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["figures"]
-
-FOLDER = Path("figures")
+__all__ = ["bench", "figures"]
 
 
 class Format(StrEnum):
@@ -21,7 +23,7 @@ class Format(StrEnum):
     pdf = "pdf"
 
 
-def _names(start: str) -> list[str]:
+def _figure_names(start: str) -> list[str]:
     from mercer.plots.figures import FIGURES
 
     return [name for name in FIGURES if name.startswith(start)]
@@ -33,7 +35,7 @@ def figures(
         typer.Argument(
             metavar="NAME",
             help="Figures to draw, for example tutorial-3; all of them if none is named.",
-            autocompletion=_names,
+            autocompletion=_figure_names,
         ),
     ] = None,
     out: Annotated[
@@ -42,7 +44,7 @@ def figures(
             metavar="DIR",
             help="Folder to write to, made if missing; for example --out pictures.",
         ),
-    ] = FOLDER,
+    ] = Path("figures"),
     format: Annotated[
         Format, typer.Option(help="Kind of the files; for example --format svg.")
     ] = Format.png,
@@ -81,3 +83,40 @@ def figures(
         raise typer.BadParameter(str(error), param_hint="NAME") from error
     except OSError as error:
         raise typer.BadParameter(f"cannot write there: {error}", param_hint="--out") from error
+
+
+def _benchmark_names(start: str) -> list[str]:
+    from mercer.bench import TASKS
+
+    return [name for name in TASKS if name.startswith(start)]
+
+
+def bench(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Benchmarks to run, for example gram svm; all of them if none is named.",
+            autocompletion=_benchmark_names,
+        ),
+    ] = None,
+    show_list: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="Name the benchmarks, and run nothing; for example mercer bench --list."
+        ),
+    ] = False,
+) -> None:
+    """Measure speed beside scikit-learn; under a minute."""
+    from mercer.bench import TASKS, find
+    from mercer.bench.measure import describe
+
+    chosen = [find(name) for name in dict.fromkeys(names or TASKS)]
+    if show_list:
+        for task in chosen:
+            typer.echo(f"{task.name:<10} {task.about}")
+        return
+    typer.echo(describe())
+    for task in chosen:
+        typer.echo(f"\n{task.name}: {task.about}\n")
+        typer.echo(task.run())

@@ -1,4 +1,7 @@
-"""``mercer gram``: the similarities of all pairs of rows, as a file."""
+"""``mercer check`` and ``mercer gram``: what a kernel is worth on a table, and its matrix.
+
+Is it valid, and is it healthy on these data? And the similarities of all pairs of rows, as a file.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,43 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from mercer.cli.options import Data, Expression, SkipBad, Target, Types, types_of
-from mercer.cli.pages import paragraph, plain, ready
+from mercer.cli.terminal import heading, paragraph, plain, ready
 
-__all__ = ["gram"]
+__all__ = ["check", "gram"]
+
+MAX_CHECKED = 3000  # rows, whose eigenvalues take seconds
+VERDICTS = {
+    "proved": "This is a valid kernel: proved for all data.",
+    "refuted": "This is not a valid kernel: there are points that refute it.",
+    "unknown": "Whether this is a valid kernel is not known.",
+}
+
+
+def check(
+    expression: Expression,
+    data: Data,
+    target: Target = None,
+    types: Types = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Say whether a kernel is valid, and healthy on these data."""
+    from mercer.kernels import check as examine
+    from mercer.kernels import parse
+    from mercer.sources import read
+    from mercer.studies import on_columns
+
+    kernel = parse(expression)
+    sheet = read(data, target, types_of(types), skip_bad=skip_bad, limit=MAX_CHECKED)
+    kernel = on_columns(kernel, sheet.X, sheet.columns).resolve(sheet.X)
+    proof = kernel.proof()
+    found = examine(kernel, sheet.X)
+    for note in sheet.notes:
+        paragraph(note)
+    typer.echo(VERDICTS[proof.verdict])
+    heading("Proof")
+    typer.echo(str(proof))
+    heading("On these data")
+    typer.echo(str(found))
 
 
 def gram(

@@ -1,4 +1,4 @@
-"""Pages: text for a terminal, whatever the data have in them."""
+"""The terminal: text for it, whatever the data have in them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import typer
 __all__ = ["harmless", "heading", "paragraph", "plain", "ready", "table"]
 
 WIDTH = 79
-WIDEST = 110  # a table, if the terminal has the room
-NARROWEST = 24  # letters of a column that is broken into lines
+MAX_WIDTH = 110  # of a table, if the terminal has the room
 
 
 def plain(value: Any, longest: int = 40) -> str:
@@ -47,22 +46,22 @@ def table(
 
     if wrap:
         cells = [(*(plain(cell) for cell in row[:-1]), plain(row[-1], 400)) for row in rows]
-        lines = [header, *_broken(header, cells)]
+        lines = [header, *_wrap_last(header, cells)]
     else:
         lines = [header, *([plain(cell, 60) for cell in row] for row in rows)]
     return "\n".join(f"  {line}" for line in columns(lines, words).splitlines())
 
 
-def _broken(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+def _wrap_last(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Return rows with the last cell broken into lines, each of them a row below."""
     import shutil
     import textwrap
 
-    room = min(max(shutil.get_terminal_size().columns - 1, WIDTH), WIDEST) - 2
+    room = min(max(shutil.get_terminal_size().columns - 1, WIDTH), MAX_WIDTH) - 2
     used = sum(max(map(len, column)) + 2 for column in list(zip(header, *rows, strict=True))[:-1])
     found: list[tuple[str, ...]] = []
     for *first, last in rows:
-        pieces = textwrap.wrap(last, max(room - used, NARROWEST)) or [""]
+        pieces = textwrap.wrap(last, max(room - used, 24)) or [""]
         found.append((*first, pieces[0]))
         found += [(*("" for _ in first), piece) for piece in pieces[1:]]
     return found

@@ -1,4 +1,4 @@
-"""``mercer predict``: what a model says about the rows of another table."""
+"""``mercer predict`` and ``mercer explain``: what a model says about rows of a table, and why."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from mercer.cli.endings import say
+from mercer.cli.exits import say
 from mercer.cli.options import Data, Model, SkipBad
-from mercer.cli.pages import harmless, plain, ready
+from mercer.cli.terminal import harmless, heading, paragraph, plain, ready, table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mercer.studies import Predictions, SavedModel
 
-__all__ = ["predict"]
+__all__ = ["explain", "predict"]
 
-NAMED = 5  # bad rows
+MAX_NAMED = 5  # rows that could not be read
 
 
 def predict(
@@ -48,14 +50,14 @@ def predict(
     if out is not None:
         ready(out)
     known = open_model(model)
-    told = Tally()
+    tally = Tally()
     with _opened(out) as file:
         for piece in known.predict(data, probabilities=proba, skip_bad=skip_bad):
-            if not told.rows:
+            if not tally.rows:
                 file.write(as_csv(_table(piece, known.classes).iloc[:0]))
             file.write(as_csv(_table(piece, known.classes), header=False))
-            told.add(piece)
-    told.tell(known, out)
+            tally.add(piece)
+    tally.report(known, out)
 
 
 @contextmanager
@@ -87,7 +89,7 @@ class Screen:
         self.stream.write("\n".join(shown).encode())
 
 
-def _table(piece: Predictions, classes: Any) -> Any:
+def _table(piece: Predictions, classes: Any) -> pd.DataFrame:
     import pandas as pd
 
     found = {"row": piece.sheet.rows, "prediction": piece.prediction}
@@ -112,14 +114,14 @@ class Tally:
         self.judged += len(losses)
         self.loss += float(losses.sum())
         self.bad += len(piece.sheet.bad)
-        self.first += piece.sheet.bad[: NAMED - len(self.first)]
+        self.first += piece.sheet.bad[: MAX_NAMED - len(self.first)]
 
-    def tell(self, known: SavedModel, out: Path | None) -> None:
+    def report(self, known: SavedModel, out: Path | None) -> None:
         """Say it on stderr, where it is not mistaken for predictions."""
         from mercer.report.words import amount, percent, plural
 
         if self.bad:
-            more = f"; and {self.bad - NAMED} more" if self.bad > NAMED else ""
+            more = f"; and {self.bad - MAX_NAMED} more" if self.bad > MAX_NAMED else ""
             first = "; ".join(plain(row, 120) for row in self.first)
             say(f"{plural(self.bad, 'row')} could not be read and left out: {first}{more}")
         if self.judged:
@@ -129,3 +131,76 @@ class Tally:
             say(f"the file has the target of {plural(self.judged, 'row')}: {error}")
         if out is not None:
             say(f"{plural(self.rows, 'prediction')} written to {out}")
+
+
+def explain(
+    model: Model,
+    data: Data,
+    row: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Which row, counted from 0 as in predictions.csv; for example --row 3."
+        ),
+    ] = 0,
+    count: Annotated[
+        int,
+        typer.Option(
+            min=1, help="How many features and exemplars are shown; for example --count 10."
+        ),
+    ] = 5,
+) -> None:
+    """Say why a row is predicted as it is."""
+    from mercer.explanations import explain as explain_machine
+    from mercer.studies import open_model
+
+    known = open_model(model)
+    sheet = known.row(data, row)
+    item = known.items(sheet)
+    line = f" (line {sheet.lines[0]})" if sheet.layout.get("format") == "delimited" else ""
+    typer.echo(f"Row {row}{line}: {_prediction(known, item)}")
+    if hasattr(sheet.X, "columns"):
+        longest = 24 if len(sheet.X.columns) > 1 else 200
+        paragraph(", ".join(f"{name} {plain(sheet.X[name].iloc[0], longest)}" for name in sheet.X))
+    why = explain_machine(known.machine, item)[0]
+    offset = float(why.explanation.offsets[why.item])
+    about = "" if why.toward is None else f" toward {plain(why.toward)}"
+    typer.echo(f"Score {why.score:.4g}{about}, of which {offset:.4g} for any row.")
+    parts = why.columns()
+    if len(parts) > 1:
+        heading("What the parts of the kernel contributed")
+        _print_contributions(parts, "kernel")
+    features = why.features(count)
+    if len(features):
+        heading("What spoke for (+) and against (-)")
+        _print_contributions(features, "feature")
+    _print_exemplars(why.exemplars(count), known)
+
+
+def _prediction(known: SavedModel, item: Any) -> str:
+    found = plain(known.machine.predict(item)[0])
+    if known.classes is None or not hasattr(known.machine, "predict_proba"):
+        return f"predicted {found}"
+    chances = known.machine.predict_proba(item)[0]
+    likely = chances.argsort()[::-1][:3]
+    text = ", ".join(f"{plain(known.classes[i])} {chances[i]:.1%}" for i in likely)
+    return f"predicted {found} ({text})"
+
+
+def _print_contributions(frame: pd.DataFrame, what: str) -> None:
+    """Print what each part or feature contributed, and the columns that it looks at."""
+    lines = [
+        (thing, ", ".join(map(str, columns)) if columns else "all", f"{value:+.4g}")
+        for thing, columns, value in zip(
+            frame[what], frame["columns"], frame["contribution"], strict=True
+        )
+    ]
+    typer.echo(table((what, "of", "contribution"), lines, words=(0, 1)))
+
+
+def _print_exemplars(pulls: pd.DataFrame, known: SavedModel) -> None:
+    heading("Known rows that pulled most, for (+) and against (-)")
+    lines = []
+    for place, _, similarity, value, share in pulls.itertuples(index=False):
+        row, label = known.learned(place) or ("unknown", "")
+        lines.append((row, label, f"{similarity:.3g}", f"{value:+.4g}", f"{share:.1%}"))
+    typer.echo(table(("row", "target", "similarity", "contribution", "share"), lines, (1,)))

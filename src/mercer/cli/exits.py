@@ -1,4 +1,4 @@
-"""Endings: how the command ends when something is wrong, in one sentence and without a traceback.
+"""Exits: how the command ends when something is wrong, in one sentence and without a traceback.
 
 The exit status is 0 for success, 2 for bad input, 130 after Ctrl-C, 141 (silently) if nobody reads
 the output any more and 143 after a request to terminate. Anything else is a mistake of ours, ends
@@ -18,15 +18,14 @@ from typing import Any, NoReturn
 
 import typer
 
-from mercer.cli.pages import plain
+from mercer.cli.terminal import plain
 
-__all__ = ["BAD_INPUT", "INTERRUPTED", "TERMINATED", "Terminated", "endings", "impatient", "say",
-           "signals"]  # fmt: skip
+__all__ = ["BAD_INPUT", "INTERRUPTED", "TERMINATED", "Terminated", "exits", "handle_signals",
+           "restore_interrupt", "say"]  # fmt: skip
 
 BAD_INPUT = 2
-INTERRUPTED, UNHEARD, TERMINATED = 130, 141, 143
-MOST_WARNINGS = 5
-LONGEST = 4000  # letters of a sentence
+INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
+MAX_WARNINGS = 5
 # Of no use to somebody who runs a command: they speak to those who write programs.
 INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning,
             ResourceWarning)  # fmt: skip
@@ -39,11 +38,11 @@ class Terminated(KeyboardInterrupt):
 def say(text: str) -> None:
     """Print one line on stderr, whatever is in it and whatever is the matter with stderr."""
     with suppress(OSError, ValueError):
-        typer.echo(f"mercer: {plain(text, LONGEST)}", err=True)
+        typer.echo(f"mercer: {plain(text, 4000)}", err=True)
 
 
 @contextmanager
-def endings() -> Iterator[None]:
+def exits() -> Iterator[None]:
     """Turn errors of input into a sentence and an exit status, and warnings into lines."""
     try:
         with _warnings():
@@ -57,23 +56,23 @@ def endings() -> Iterator[None]:
         raise
     except BrokenPipeError:  # whoever read our output has seen enough
         _forget_output()
-        raise typer.Exit(UNHEARD) from None
+        raise typer.Exit(BROKEN_PIPE) from None
     except Exception as error:
-        sentence = explained(error)
+        sentence = sentence_of(error)
         if sentence is None:
             raise
         _forget_output()
         _end(sentence, BAD_INPUT)
 
 
-def explained(error: Exception) -> str | None:
+def sentence_of(error: Exception) -> str | None:
     """Return an error in one sentence, or None if it is a mistake of ours.
 
     Examples
     --------
-    >>> explained(FileNotFoundError(2, "No such file or directory", "iris.csv"))
+    >>> sentence_of(FileNotFoundError(2, "No such file or directory", "iris.csv"))
     "there is no file 'iris.csv'"
-    >>> explained(ZeroDivisionError()) is None
+    >>> sentence_of(ZeroDivisionError()) is None
     True
     """
     from mercer.errors import MercerError
@@ -124,13 +123,13 @@ def _forget_output() -> None:
 @contextmanager
 def _warnings() -> Iterator[None]:
     """Print each warning once, as a sentence, and count those that would be too many."""
-    told: set[str] = set()
+    seen: set[str] = set()
 
     def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
         sentence = str(message)
-        if sentence not in told:
-            told.add(sentence)
-            if len(told) <= MOST_WARNINGS:
+        if sentence not in seen:
+            seen.add(sentence)
+            if len(seen) <= MAX_WARNINGS:
                 say(f"warning: {sentence}")
 
     with warnings.catch_warnings():
@@ -141,17 +140,17 @@ def _warnings() -> Iterator[None]:
         try:
             yield
         finally:
-            if len(told) > MOST_WARNINGS:
-                say(f"warning: and {len(told) - MOST_WARNINGS} more")
+            if len(seen) > MAX_WARNINGS:
+                say(f"warning: and {len(seen) - MAX_WARNINGS} more")
 
 
-def impatient() -> None:
+def restore_interrupt() -> None:
     """Let a second Ctrl-C, while threads finish what they are at, end the process at once."""
     with suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def signals() -> None:
+def handle_signals() -> None:
     """Let a request to end this process be heard as an interruption, so that it can tidy up."""
 
     def terminate(number: int, frame: Any) -> NoReturn:

@@ -8,13 +8,13 @@ import pytest
 import typer
 
 from mercer import errors
-from mercer.cli import endings as module
-from mercer.cli.endings import Terminated, endings, explained, signals
+from mercer.cli import exits as module
+from mercer.cli.exits import Terminated, exits, handle_signals, sentence_of
 
 
 def ended(error, capsys):
     """Let `error` happen inside, and return the exit status and what was said."""
-    with pytest.raises(typer.Exit) as found, endings():
+    with pytest.raises(typer.Exit) as found, exits():
         raise error
     return found.value.exit_code, capsys.readouterr().err
 
@@ -57,8 +57,8 @@ def test_a_reader_who_has_seen_enough_is_no_error(capsys):
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), KeyError("x"), AssertionError()])
 def test_our_own_mistakes_keep_their_traceback(error):
-    assert explained(error) is None
-    with pytest.raises(type(error)), endings():
+    assert sentence_of(error) is None
+    with pytest.raises(type(error)), exits():
         raise error
 
 
@@ -74,7 +74,7 @@ def test_what_a_terminal_would_obey_is_not_said(capsys):
 
 
 def test_warnings_are_sentences_and_said_once(capsys):
-    with endings():
+    with exits():
         for _ in range(3):
             warnings.warn("the grid ends here", errors.SelectionWarning, stacklevel=1)
         warnings.warn("use something newer", DeprecationWarning, stacklevel=1)
@@ -82,11 +82,11 @@ def test_warnings_are_sentences_and_said_once(capsys):
 
 
 def test_many_warnings_are_counted(capsys):
-    with endings():
+    with exits():
         for number in range(8):
             warnings.warn(f"fold {number}", UserWarning, stacklevel=1)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == module.MOST_WARNINGS + 1
+    assert len(lines) == module.MAX_WARNINGS + 1
     assert lines[-1] == "mercer: warning: and 3 more"
 
 
@@ -95,7 +95,7 @@ def test_termination_is_heard_unless_it_is_to_be_ignored():
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
-        signals()
+        handle_signals()
         with pytest.raises(Terminated):
             signal.raise_signal(signal.SIGTERM)
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
