@@ -1,5 +1,6 @@
 """Settings of all tests, and what they may suppose about the computer."""
 
+import gc
 from contextlib import ExitStack
 
 import pytest
@@ -11,6 +12,17 @@ from mercer import memory, threads
 # that a failure on one machine is a failure on every machine.
 settings.register_profile("mercer", deadline=None, derandomize=True)
 settings.load_profile("mercer")
+
+
+def pytest_collection():
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """Keep the garbage collector from looking again and again through thousands of tests."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ ATTENTION = np.array([0.1, 0.2, 0.3, 0.4])
 EXPERIMENTS, LEVEL = 40, 0.9
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_true_parameters_at_the_stated_rate():
     """The 5-4 structure, 40 answers to each stimulus.
 

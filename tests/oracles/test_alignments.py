@@ -120,6 +120,7 @@ def test_long_series_are_as_logarithms_say(lengths, bandwidth, jump):
     assert by_pair == pytest.approx(by_diagonals(x[:40], z[:40], bandwidth), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_series_of_thousands_of_steps():
     rng = np.random.default_rng(1)
     x, z = np.sin(np.arange(5000) / 50), np.sin(np.arange(4800) / 50 + 0.3)

@@ -27,6 +27,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+QUICK = {"algebra", "rkhs"}  # examples; the others take seconds
 # On a busy computer, two BLAS threads on small problems wait for each other.
 ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -130,7 +131,13 @@ def test_no_document_knows_the_computer_it_was_written_on(document):
     assert MACHINE_PATH.findall(document.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(e, marks=[] if e.stem in QUICK else [pytest.mark.slow], id=name_of(e))
+        for e in EXAMPLES
+    ],
+)
 def test_an_example_runs(example, tmp_path):
     arguments = ["--out", "picture.png"] if example.stem == "regularization" else []
     run = subprocess.run(

@@ -155,6 +155,7 @@ def test_the_end_of_a_profile_costs_what_the_level_says():
         assert deviance == pytest.approx(3.841, abs=0.01)
 
 
+@pytest.mark.slow
 def test_bootstrap_and_profile_agree_where_there_is_much_data():
     counts = GCM(3.0, TRUTH["attention"]).fit(X, Y).simulate(NEW, 500, random_state=0)
     model = GCM(starts=2).fit(X, Y, NEW, counts)

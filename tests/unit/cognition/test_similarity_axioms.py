@@ -67,6 +67,7 @@ def test_intervals_are_where_the_likelihood_has_dropped_by_the_quantile():
         assert 2 * (best - likelihood(end)) == pytest.approx(3.8415, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     rng, inside = np.random.default_rng(3), []
     for _ in range(200):

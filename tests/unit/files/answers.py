@@ -5,14 +5,15 @@ import numpy as np
 METHODS = ("predict", "decision_function", "predict_proba", "transform")
 
 
-def identical(found, expected):
+def identical(found, expected, case=""):
+    """Assert that two arrays are equal to the last bit; `case` says which, if there are many."""
     found, expected = np.asarray(found), np.asarray(expected)
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype, case
+    assert found.shape == expected.shape, case
     if found.dtype == object:
-        assert found.tolist() == expected.tolist()
+        assert found.tolist() == expected.tolist(), case
     else:
-        assert found.tobytes() == expected.tobytes()
+        assert found.tobytes() == expected.tobytes(), case
 
 
 def answers(machine, items):

@@ -144,6 +144,7 @@ def summed(header, data=b""):
     return len(header).to_bytes(8, "little") + START + checksum + rest + data
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(data=st.data())
 def test_a_header_with_changes_and_a_right_checksum_is_read_or_refused(whole, data):

@@ -189,6 +189,7 @@ def laughs(depth, width):
     return rows
 
 
+@pytest.mark.slow
 def test_rows_that_repeat_each_other_without_end_are_refused(path):
     row = {"list": {"json": "0"}}
     assert load(path, row, laughs(3, 4)) == [[[1] * 4] * 4] * 4

@@ -45,6 +45,7 @@ def test_the_error_that_is_told_is_that_against_the_exact_answer(how, intercept)
     assert told.sample == 600
 
 
+@pytest.mark.slow
 def test_for_many_items_the_error_is_near_the_true_one():
     rng = np.random.default_rng(1)
     many = rng.standard_normal((8000, 3))

@@ -174,6 +174,7 @@ def test_far_from_the_origin_distances_are_what_they_are_near_it(far):
 # ---- few and many ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 @pytest.mark.parametrize("kind", [SVC, NuSVC])
 def test_a_hundred_classes_of_five(kind, multiclass):
@@ -311,6 +312,7 @@ def test_a_few_items_far_away_are_noticed_by_the_check_of_single_precision():
     assert SVC(Gaussian(2.0)).fit(near, y[: len(near)]).plan_.precision == "mixed"
 
 
+@pytest.mark.slow
 def test_many_copies_of_few_items_on_working_sets_are_solved():
     rng = np.random.default_rng(0)
     X, y = np.repeat(rng.normal(size=(20, 3)), 350, axis=0), rng.integers(0, 2, 7000)

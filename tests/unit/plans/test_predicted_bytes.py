@@ -93,6 +93,7 @@ def test_eigen(kernel):
     assert LOW < ratio(machine, rows(1000)) < HIGH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 @pytest.mark.parametrize("width", [6, 60])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -120,6 +120,7 @@ def test_a_value_far_out_in_a_held_out_row_does_not_move_the_scale_of_others():
     assert not np.allclose(one.X, whole.iloc[train])
 
 
+@pytest.mark.slow
 def test_labels_without_any_sense_are_not_predicted_better_than_by_chance():
     rng = np.random.default_rng(5)
     table = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
@@ -147,6 +148,7 @@ def test_a_kernel_that_is_given_sees_the_columns_as_they_are():
     )
 
 
+@pytest.mark.slow
 def test_a_mixed_table_with_gaps():
     rng = np.random.default_rng(0)
     kind = rng.choice(["fern", "palm"], 90)
@@ -161,6 +163,7 @@ def test_a_mixed_table_with_gaps():
     assert len(found.machine.predict(new)) == 5
 
 
+@pytest.mark.slow
 def test_sequences():
     rng = np.random.default_rng(0)
     letters = rng.choice(list("ACGT"), (60, 30))
@@ -263,6 +266,7 @@ def test_a_class_of_three_among_many():
     assert study(table, "kind", machine="prototype").error < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["categorical", "text", "sequence"])
 def test_one_gap_among_the_words(kind):
     rng = np.random.default_rng(0)
