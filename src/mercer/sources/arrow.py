@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,101 +13,134 @@ from mercer.errors import DomainError
 from mercer.sources.source import Piece, objects, unique_names
 from mercer.sources.textfile import file_errors, first_bytes
 
-__all__ = ["INDEX", "Arrow", "entries", "library"]
+__all__ = ["PANDAS_INDEX", "Arrow", "entries", "load_pyarrow", "open_batches"]
 
-INDEX = "__index_level_"  # how pandas calls the index in a file
+PANDAS_INDEX = "__index_level_"  # how pandas calls the index in a file
+BUFFER_BYTES = 2**20  # of a column that are read at once
 MICROSECONDS = 86_400e6  # of a day
 
 
 class Arrow:
-    """A file with typed columns; its rows are counted from 1."""
+    """A file with typed columns as a source; its rows are counted from 1."""
 
     unit = "row"
     target: str | None = None
 
     def __init__(self, path: Path, form: str) -> None:
-        self.arrow = library(path)
+        self.arrow = load_pyarrow(path)
         self.path = path
         self.name = path.name
         self.form = form
-        self.schema = self._schema()
+        with open_batches(path, form) as file:
+            self.schema = file.schema
         self.columns, self.notes = unique_names(self.schema.names)
         self.layout: dict[str, Any] = {"format": form}
         self.kinds = {}
         for name, field in zip(self.columns, self.schema, strict=True):
             if self.arrow.types.is_dictionary(field.type):
                 self.kinds[name] = "categorical"
-            elif name.startswith(INDEX):
+            elif name.startswith(PANDAS_INDEX):
                 self.kinds[name] = "identifier"
 
     def pieces(self, size: int, wanted: Collection[str] | None = None) -> Iterator[Piece]:
+        # By place, because two columns may have the same name in the file.
         places = {
             name: place
             for place, name in enumerate(self.columns)
             if wanted is None or name in wanted
         }
         start = 0
-        with file_errors(self.path):
-            for batch in self._batches(size):
-                for first in range(0, batch.num_rows, size):
-                    part = batch.slice(first, size)
-                    columns = {
-                        name: entries(self.arrow, part.column(place))
-                        for name, place in places.items()
-                    }
-                    rows = np.arange(start, start + part.num_rows)
-                    start += part.num_rows
-                    yield Piece(columns, rows + 1, rows, part.num_rows)
+        with open_batches(self.path, self.form) as file:
+            for part in file.batches(size):
+                columns = {
+                    name: entries(self.arrow, part.column(place)) for name, place in places.items()
+                }
+                rows = np.arange(start, start + part.num_rows)
+                start += part.num_rows
+                yield Piece(columns, rows + 1, rows, part.num_rows)
 
-    def _schema(self) -> Any:
-        try:
-            with file_errors(self.path):
-                if self.form == "parquet":
-                    import pyarrow.parquet as parquet
 
-                    with parquet.ParquetFile(self.path) as file:
-                        return file.schema_arrow
-                with self._opened() as reader:
-                    return reader.schema
-        except self.arrow.ArrowException as error:
-            raise self._broken(error) from error
+@contextmanager
+def open_batches(path: Path, form: str) -> Iterator[ParquetBatches | ArrowBatches]:
+    """Open a file, and turn what pyarrow says about it into one sentence."""
+    arrow = load_pyarrow(path)
+    kind = ParquetBatches if form == "parquet" else ArrowBatches
+    try:
+        with file_errors(path), kind(path, arrow) as file:
+            yield file
+    except arrow.ArrowException as error:
+        raise DomainError(f"{path} cannot be read: {error}") from error
 
-    def _batches(self, size: int) -> Iterator[Any]:
-        """Yield the rows as pyarrow has them."""
-        try:
-            if self.form == "parquet":
-                import pyarrow.parquet as parquet
 
-                with parquet.ParquetFile(self.path) as file:
-                    yield from file.iter_batches(batch_size=size)
-            else:
-                with self._opened() as reader:
-                    if hasattr(reader, "num_record_batches"):
-                        for number in range(reader.num_record_batches):
-                            yield reader.get_batch(number)
-                    else:
-                        yield from reader
-        except self.arrow.ArrowException as error:
-            raise self._broken(error) from error
+class ParquetBatches:
+    """A Parquet file, of which only the columns that are wanted are read."""
 
-    def _opened(self) -> Any:
-        """Return pyarrow's reader of a file, a stream, or a file of the first Feather."""
-        first = first_bytes(self.path, 8)
+    def __init__(self, path: Path, arrow: Any) -> None:
+        import pyarrow.parquet as parquet
+
+        # With a buffer, memory grows with the batch and not with what the writer took at a time.
+        self.file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
+        self.schema = self.file.schema_arrow
+
+    def __enter__(self) -> ParquetBatches:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def batches(self, rows: int, wanted: list[str] | None = None) -> Iterator[Any]:
+        """Yield batches of at most so many rows, with the wanted columns (all without it)."""
+        for batch in self.file.iter_batches(batch_size=rows, columns=wanted):
+            yield from _slices(batch, rows)
+
+
+class ArrowBatches:
+    """An Arrow (Feather) file or stream, whose batches are as they were written.
+
+    It is not mapped into memory: a mapped file that becomes shorter ends the process. A file of
+    the first Feather is read as a whole.
+    """
+
+    def __init__(self, path: Path, arrow: Any) -> None:
+        first = first_bytes(path, 8)
+        self.file: Any = None
         if first.startswith(b"FEA1"):
             import pyarrow.feather as feather
 
-            return feather.read_table(self.path).to_reader()
-        ipc = self.arrow.ipc
-        # Read and not mapped: a mapped file that becomes shorter ends the process.
-        if first.startswith(b"ARROW1"):
-            return ipc.open_file(self.arrow.OSFile(str(self.path)))
-        return ipc.open_stream(self.arrow.OSFile(str(self.path)))
+            self.reader = feather.read_table(path).to_reader()
+        else:
+            self.file = arrow.OSFile(str(path))
+            kind = arrow.ipc.open_file if first.startswith(b"ARROW1") else arrow.ipc.open_stream
+            try:
+                self.reader = kind(self.file)
+            except BaseException:
+                self.file.close()
+                raise
+        self.schema = self.reader.schema
 
-    def _broken(self, error: Exception) -> DomainError:
-        return DomainError(f"{self.path} cannot be read: {error}")
+    def __enter__(self) -> ArrowBatches:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def batches(self, rows: int, wanted: list[str] | None = None) -> Iterator[Any]:
+        """Yield batches of at most so many rows, with the wanted columns (all without it)."""
+        reader: Any = self.reader
+        if hasattr(reader, "num_record_batches"):
+            reader = map(self.reader.get_batch, range(self.reader.num_record_batches))
+        for batch in reader:
+            yield from _slices(batch if wanted is None else batch.select(wanted), rows)
 
 
-def library(path: Path) -> Any:
+def _slices(batch: Any, rows: int) -> Iterator[Any]:
+    """Yield the rows of a batch, which may have more than are wanted at once."""
+    for first in range(0, batch.num_rows, rows):
+        yield batch.slice(first, rows)
+
+
+def load_pyarrow(path: Path) -> Any:
     """Return pyarrow, or say how to install it."""
     try:
         import pyarrow

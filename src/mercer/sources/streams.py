@@ -11,21 +11,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.arrow import INDEX, entries, library
+from mercer.sources.arrow import (
+    PANDAS_INDEX,
+    ArrowBatches,
+    ParquetBatches,
+    entries,
+    load_pyarrow,
+    open_batches,
+)
 from mercer.sources.entries import days
 from mercer.sources.formats import detect
 from mercer.sources.reading import chunks, read, recipe
 from mercer.sources.source import near
-from mercer.sources.textfile import file_errors, first_bytes
+from mercer.sources.textfile import first_bytes
 
 if TYPE_CHECKING:
     from mercer.domains import Stream
 
 __all__ = ["stream"]
 
-CHUNK = 32_000_000  # bytes of the numbers of a chunk
-JUDGED = 10_000  # rows of a text from which the kinds of its columns are told
-BUFFER = 2**20  # bytes of a column that are read at once
+CHUNK_BYTES = 32_000_000  # of the numbers of a chunk
+SAMPLE_ROWS = 10_000  # of a text from which the kinds of its columns are told
 PARQUET = (".parquet", ".pq")
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -95,10 +101,10 @@ class Batches:
         rows: int | None,
     ) -> None:
         self.paths, self.target = paths, target
-        with self._opened(paths[0]) as file:
-            names = file.names
+        with self._open(paths[0]) as file:
+            names = file.schema.names
         if columns is None:
-            columns = [n for n in names if n != target and not n.startswith(INDEX)]
+            columns = [n for n in names if n != target and not n.startswith(PANDAS_INDEX)]
         self.columns = list(columns)
         if target in self.columns:
             raise DomainError(f"the target {target!r} is among the columns to learn from")
@@ -106,19 +112,18 @@ class Batches:
             raise DomainError(f"{paths[0]} has no column to learn from")
         self.wanted = [*self.columns, *([] if target is None else [target])]
         _require(self.wanted, names, paths[0])
-        self.rows = rows or max(1, CHUNK // (8 * len(self.columns)))
+        self.rows = rows or max(1, CHUNK_BYTES // (8 * len(self.columns)))
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for path in self.paths:
-            with self._opened(path) as file:
-                _require(self.wanted, file.names, path)
-                for batch in file.batches(self.wanted, self.rows):
-                    for first in range(0, batch.num_rows, self.rows):
-                        yield self._chunk(batch.slice(first, self.rows))
+            with self._open(path) as file:
+                _require(self.wanted, file.schema.names, path)
+                for batch in file.batches(self.rows, self.wanted):
+                    yield self._chunk(batch)
 
     @property
     def arrow(self) -> Any:
-        return library(self.paths[0])
+        return load_pyarrow(self.paths[0])
 
     def _chunk(self, batch: Any) -> tuple[Any, Any]:
         import pandas as pd
@@ -136,71 +141,14 @@ class Batches:
         return X, y
 
     @contextmanager
-    def _opened(self, path: Path) -> Iterator[ParquetBatches | ArrowBatches]:
-        """Open a file, and turn what pyarrow says about it into one sentence."""
-        kind = ParquetBatches if detect(path).name == "parquet" else ArrowBatches
-        try:
-            with file_errors(path), kind(path, self.arrow) as file:
-                yield file
-        except self.arrow.ArrowException as error:
-            raise DomainError(f"{path} cannot be read: {error}") from error
-
-
-class ParquetBatches:
-    """A Parquet file, of which only the columns that are wanted are read."""
-
-    def __init__(self, path: Path, arrow: Any) -> None:
-        import pyarrow.parquet as parquet
-
-        # With a buffer, memory grows with the batch and not with what the writer took at a time.
-        self.file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
-        self.names: list[str] = self.file.schema_arrow.names
-
-    def __enter__(self) -> ParquetBatches:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
-
-    def batches(self, wanted: Sequence[str], rows: int) -> Iterator[Any]:
-        yield from self.file.iter_batches(batch_size=rows, columns=list(wanted))
-
-
-class ArrowBatches:
-    """An Arrow (Feather) file or stream, whose batches are as they were written.
-
-    It is not mapped into memory: a mapped file that becomes shorter ends the process.
-    """
-
-    def __init__(self, path: Path, arrow: Any) -> None:
-        first = first_bytes(path, 8)
-        if first.startswith(b"FEA1"):
+    def _open(self, path: Path) -> Iterator[ParquetBatches | ArrowBatches]:
+        if first_bytes(path, 4) == b"FEA1":
             raise DomainError(
                 f"{path} is a file of the first Feather, which is read only as a whole; write it "
                 "as Parquet"
             )
-        self.file = arrow.OSFile(str(path))
-        try:
-            kind = arrow.ipc.open_file if first.startswith(b"ARROW1") else arrow.ipc.open_stream
-            self.reader = kind(self.file)
-        except BaseException:
-            self.file.close()
-            raise
-        self.names: list[str] = self.reader.schema.names
-
-    def __enter__(self) -> ArrowBatches:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
-
-    def batches(self, wanted: Sequence[str], rows: int) -> Iterator[Any]:
-        if hasattr(self.reader, "num_record_batches"):
-            for number in range(self.reader.num_record_batches):
-                yield self.reader.get_batch(number).select(list(wanted))
-        else:
-            for batch in self.reader:
-                yield batch.select(list(wanted))
+        with open_batches(path, detect(path).name) as file:
+            yield file
 
 
 class Texts:
@@ -212,7 +160,7 @@ class Texts:
         self, path: Path, target: str | None, columns: Sequence[str] | None, rows: int | None
     ) -> None:
         self.path = path
-        sheet = read(path, target, limit=JUDGED)
+        sheet = read(path, target, limit=SAMPLE_ROWS)
         self.recipe = recipe(sheet)
         if columns is not None:
             known = {column.name: column for column in sheet.columns}
@@ -226,7 +174,7 @@ class Texts:
             steps = {step["name"]: step for step in self.recipe["columns"]}
             self.recipe["columns"] = [steps[name] for name in columns]
         width = sheet.X.shape[1] if hasattr(sheet.X, "iloc") else 100
-        self.rows = rows or max(1, CHUNK // (8 * max(width, 1)))
+        self.rows = rows or max(1, CHUNK_BYTES // (8 * max(width, 1)))
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for sheet in chunks(self.path, self.recipe, self.rows):
