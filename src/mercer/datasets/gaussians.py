@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import quad
 from scipy.special import ndtr
 
@@ -16,8 +15,8 @@ __all__ = ["correlated_classes", "positive_probability", "two_gaussians"]
 
 def two_gaussians(
     count: int = 80,
-    means: Any = ((-0.6, 0.0), (1.3, 0.2)),
-    covariances: Any = (((1.6, 0.5), (0.5, 0.9)), ((0.7, -0.4), (-0.4, 1.3))),
+    means: ArrayLike = ((-0.6, 0.0), (1.3, 0.2)),
+    covariances: ArrayLike = (((1.6, 0.5), (0.5, 0.9)), ((0.7, -0.4), (-0.4, 1.3))),
     priors: tuple[float, float] = (0.5, 0.5),
     seed: int = 0,
 ) -> Dataset:
@@ -97,7 +96,7 @@ class QuadraticBound:
         heights -= np.einsum("ki,kij,kj->k", means, P, means) / 2
         self.constant = float(heights[1] - heights[0])
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: ArrayLike) -> np.ndarray:
         """Return xᵀAx + bᵀx + c of each row, positive where the second category is likelier."""
         X = np.asarray(X, dtype=np.float64)
         return np.sum((X @ self.matrix) * X, axis=1) + X @ self.vector + self.constant
@@ -115,7 +114,7 @@ class QuadraticBound:
 
 
 def _parameters(
-    means: Any, covariances: Any, priors: Any
+    means: ArrayLike, covariances: ArrayLike, priors: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the parameters as arrays, refusing what describes no two Gaussians."""
     means, covariances = np.asarray(means, float), np.asarray(covariances, float)

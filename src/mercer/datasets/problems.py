@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.datasets.dataset import Dataset
 from mercer.errors import DomainError
@@ -125,7 +124,7 @@ def sinc(count: int = 40, noise: float = 0.1, limit: float = 10.0, seed: int = 0
     return Dataset(X, y, extra={"function": _curve, "noise": noise})
 
 
-def _curve(X: Any) -> np.ndarray:
+def _curve(X: ArrayLike) -> np.ndarray:
     """Return sin(x)/x of the one column."""
     return np.sinc(np.asarray(X, dtype=np.float64)[:, 0] / np.pi)
 

@@ -83,7 +83,7 @@ class CategoryDomain(Domain):
 CATEGORIES = CategoryDomain()
 
 
-def _admit_rows(X: Any, name: str) -> Points:
+def _admit_rows(X: Items | Points, name: str) -> Points:
     if sparse.issparse(X) or (isinstance(X, Vectors) and X.is_sparse):
         raise DomainError(f"{name} is sparse, but Categorical compares whole rows; use .toarray()")
     if isinstance(X, Points):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer.domains.memmap import copied
@@ -108,7 +109,7 @@ class ChunkForm:
 
 
 def admit_chunk(
-    raw: Any, domain: Domain, number: int, start: int, name: str, copy: bool
+    raw: object, domain: Domain, number: int, start: int, name: str, copy: bool
 ) -> Chunk | None:
     """Return the rows of a chunk as a domain admits them, or None if it has none.
 
@@ -154,7 +155,7 @@ def span(start: int, count: int | None) -> str:
     return f"row {start}" if count == 1 else f"rows {start} to {start + count - 1}"
 
 
-def require_whole(name: str, value: Any) -> int:
+def require_whole(name: str, value: object) -> int:
     """Return a whole number from 1 on, refusing anything else.
 
     Examples
@@ -169,7 +170,7 @@ def require_whole(name: str, value: Any) -> int:
     return int(value)
 
 
-def _parts(raw: Any) -> tuple[Any, Any, Any]:
+def _parts(raw: object) -> tuple[Any, Any, Any]:
     """Return X, y and weights of what a user's iterator gave."""
     if not isinstance(raw, tuple):
         return raw, None, None
@@ -182,7 +183,7 @@ def _parts(raw: Any) -> tuple[Any, Any, Any]:
     return X, y, weights
 
 
-def _rows(X: Any) -> int | None:
+def _rows(X: object) -> int | None:
     """Return how many rows there are, if a look from outside tells."""
     shape = getattr(X, "shape", None)
     if shape is not None:
@@ -190,7 +191,7 @@ def _rows(X: Any) -> int | None:
     return len(X) if hasattr(X, "__len__") else None
 
 
-def _target(y: Any, count: int) -> np.ndarray | None:
+def _target(y: ArrayLike | None, count: int) -> np.ndarray | None:
     """Return a target that is as long as X and has no gaps, in memory of its own."""
     if y is None:
         return None
@@ -205,7 +206,7 @@ def _target(y: Any, count: int) -> np.ndarray | None:
     return target
 
 
-def _weights(weights: Any, count: int) -> np.ndarray | None:
+def _weights(weights: ArrayLike | None, count: int) -> np.ndarray | None:
     """Return weights as float64; that not all of a stream's are zero is seen at its end."""
     if weights is None:
         return None

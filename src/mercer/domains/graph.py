@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from mercer.domains.items import Items
 from mercer.errors import DomainError
 
 __all__ = ["Graph"]
+
+Index = dict[Hashable, int] | None
+Labeling = Iterable[Hashable] | None  # in the order of the nodes or edges, or by their names
 
 
 class Graph:
@@ -65,11 +70,11 @@ class Graph:
 
     def __init__(
         self,
-        edges: Any,
-        labels: Any = None,
-        edge_labels: Any = None,
-        attributes: Any = None,
-        nodes: Any = None,
+        edges: Items,
+        labels: Labeling = None,
+        edge_labels: Labeling = None,
+        attributes: ArrayLike | None = None,
+        nodes: int | Iterable[Hashable] | None = None,
     ) -> None:
         index, count, why = read_nodes(nodes, labels, attributes)
         pairs = read_pairs(edges, index)
@@ -95,7 +100,14 @@ class Graph:
         graph._store(nodes, edges, labels, edge_labels, attributes)
         return graph
 
-    def _store(self, nodes: int, edges: Any, labels: Any, written: Any, attributes: Any) -> None:
+    def _store(
+        self,
+        nodes: int,
+        edges: np.ndarray,
+        labels: tuple[Hashable, ...] | None,
+        written: tuple[Hashable, ...] | None,
+        attributes: np.ndarray | None,
+    ) -> None:
         edges.setflags(write=False)
         if attributes is not None:
             attributes.setflags(write=False)
@@ -137,7 +149,7 @@ class Graph:
             found[v].append((u, label))
         return found
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Graph cannot be changed; make another one")
 
     def __delattr__(self, name: str) -> None:
@@ -167,9 +179,6 @@ class Graph:
         more = [word for word, values in written if values is not None]
         size = f"{many(self.nodes, 'node')} and {many(len(self.edges), 'edge')}"
         return f"<Graph with {', '.join([size, *more])}>"
-
-
-Index = dict[Hashable, int] | None
 
 
 def read_nodes(nodes: Any, labels: Any, attributes: Any) -> tuple[Index, int | None, str]:
@@ -257,7 +266,9 @@ def check_pairs(pairs: np.ndarray, count: int, index: Index, why: str) -> None:
         )
 
 
-def read_edge_labels(values: Any, edges: Any, pairs: np.ndarray, index: Index) -> list[Any] | None:
+def read_edge_labels(
+    values: Labeling, edges: Items, pairs: np.ndarray, index: Index
+) -> list[Any] | None:
     """Return the labels in the order of the pairs."""
     if values is None:
         return None
@@ -313,7 +324,7 @@ def each_once(
     return pairs[~again], tuple(labels[i] for i in np.flatnonzero(~again))
 
 
-def read_labels(values: Any, count: int, index: Index) -> tuple[Hashable, ...] | None:
+def read_labels(values: Labeling, count: int, index: Index) -> tuple[Hashable, ...] | None:
     if values is None:
         return None
     if isinstance(values, Mapping):
@@ -336,7 +347,7 @@ def read_labels(values: Any, count: int, index: Index) -> tuple[Hashable, ...] |
     return tuple([plain(value, "label") for value in found])
 
 
-def read_attributes(values: Any, count: int) -> np.ndarray | None:
+def read_attributes(values: ArrayLike | None, count: int) -> np.ndarray | None:
     if values is None:
         return None
     try:
@@ -356,7 +367,7 @@ def read_attributes(values: Any, count: int) -> np.ndarray | None:
     return array
 
 
-def _listed(values: Any, name: str) -> list[Any]:
+def _listed(values: object, name: str) -> list[Any]:
     if isinstance(values, bytes | Set) or not hasattr(values, "__iter__"):
         raise DomainError(f"{name} must be a sequence or a mapping, found {values!r}")
     return values.tolist() if isinstance(values, np.ndarray) else list(values)

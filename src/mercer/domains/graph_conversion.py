@@ -96,7 +96,7 @@ def _from_tuple(parts: tuple[Any, ...]) -> Graph:
     return _from_structure(structure, labels, edge_labels)
 
 
-def _from_structure(structure: Any, labels: Any, edge_labels: Any) -> Graph:
+def _from_structure(structure: object, labels: Any, edge_labels: Any) -> Graph:
     if sparse.issparse(structure):
         return _from_adjacency(structure, labels, edge_labels)
     if isinstance(structure, Set):

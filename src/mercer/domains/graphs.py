@@ -43,7 +43,7 @@ class Labels:
     def __getitem__(self, code: int) -> Any:
         return self.values[code]
 
-    def places(self, other: Any) -> np.ndarray:
+    def places(self, other: Labels) -> np.ndarray:
         """Return the number that each label has in another set, -1 where it has none."""
         if other is self:
             return np.arange(len(self))

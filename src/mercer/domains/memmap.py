@@ -16,10 +16,10 @@ from mercer.errors import DomainError
 
 __all__ = ["copied", "mapping", "read_rows"]
 
-BLOCK = 2**25  # bytes read at once where rows do not lie one after the other
+BLOCK_BYTES = 2**25  # read at once where rows do not lie one after the other
 
 
-def mapping(array: Any) -> np.memmap | None:
+def mapping(array: object) -> np.memmap | None:
     """Return the `numpy.memmap` whose file holds an array, or None for one that is in memory.
 
     Examples
@@ -104,7 +104,7 @@ def _read(file: BinaryIO, mapped: np.memmap, part: np.ndarray) -> np.ndarray:
 def _spaced(file: BinaryIO, place: int, stride: int, out: np.ndarray) -> None:
     """Read rows of adjacent numbers, each `stride` bytes after the one before it."""
     size = out.shape[1] * out.itemsize
-    step = max(1, BLOCK // stride)
+    step = max(1, BLOCK_BYTES // stride)
     for first in range(0, len(out), step):
         rows = out[first : first + step]
         buffer = np.empty((len(rows) - 1) * stride + size, np.uint8)

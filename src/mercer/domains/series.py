@@ -105,7 +105,7 @@ class SeriesDomain(Domain):
 SERIES = SeriesDomain()
 
 
-def _separate(X: Any, name: str) -> Iterator[Any]:
+def _separate(X: Items | Points, name: str) -> Iterator[Any]:
     """Return the single series of a container; in a table of several columns, its rows."""
     table = Table(X, name) if is_frame(X) else X
     if isinstance(table, Table) and table.width > 1:

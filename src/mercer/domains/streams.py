@@ -14,10 +14,12 @@ from typing import Any
 
 import array_api_compat
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer.domains.chunks import Chunk, ChunkForm, admit_chunk, naming, require_whole, span
 from mercer.domains.first_pass import Survey, survey_of
+from mercer.domains.items import Items
 from mercer.domains.memmap import mapping, read_rows
 from mercer.domains.points import Domain, Points
 from mercer.domains.prefetch import prefetch
@@ -26,9 +28,9 @@ from mercer.errors import DomainError
 
 __all__ = ["InMemory", "Rows", "Stream", "Streamed", "is_stream"]
 
-CHUNK = 32_000_000  # bytes of the numbers of a chunk
-THINGS = 10_000  # things in a chunk, where nobody knows their size
-MAPPED = 64_000_000  # bytes from which on a mapped array is read in chunks
+CHUNK_BYTES = 32_000_000  # of the numbers of a chunk
+CHUNK_OBJECTS = 10_000  # in a chunk, where nobody knows their size
+STREAMED_BYTES = 64_000_000  # from which on a mapped array is read in chunks
 END = object()
 
 
@@ -78,7 +80,11 @@ class Stream:
 
     @classmethod
     def rows(
-        cls, array: Any, y: Any = None, weights: Any = None, size: int | None = None
+        cls,
+        array: Items,
+        y: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        size: int | None = None,
     ) -> Stream:
         """Return a stream over the rows of an array, of a `numpy.memmap` above all.
 
@@ -209,7 +215,9 @@ class Slices:
 
     fresh = True
 
-    def __init__(self, array: Any, y: Any, weights: Any, size: int | None) -> None:
+    def __init__(
+        self, array: Any, y: ArrayLike | None, weights: ArrayLike | None, size: int | None
+    ) -> None:
         if isinstance(array, Stream):
             raise DomainError("Stream.rows takes an array, and this is a stream already")
         # Of other forms of sparse arrays rows are slow to take, or not to be had.
@@ -299,7 +307,7 @@ class Streamed(Rows):
                 del chunk
 
 
-def is_stream(X: Any) -> bool:
+def is_stream(X: object) -> bool:
     """Tell whether data are read in passes: a `Stream`, or a mapped array of 64 MB or more.
 
     A mapped array that is smaller is an array like any other.
@@ -311,10 +319,10 @@ def is_stream(X: Any) -> bool:
     """
     if isinstance(X, Stream):
         return True
-    return isinstance(X, np.memmap) and mapping(X) is not None and X.nbytes >= MAPPED
+    return isinstance(X, np.memmap) and mapping(X) is not None and X.nbytes >= STREAMED_BYTES
 
 
-def _require_again(chunks: Any) -> None:
+def _require_again(chunks: object) -> None:
     """Refuse what cannot be read twice, and what is one set of rows and not chunks of them."""
     if isinstance(chunks, Iterator):
         raise DomainError(
@@ -336,7 +344,7 @@ def _require_again(chunks: Any) -> None:
         )
 
 
-def _started(chunks: Any) -> Iterator[Any]:
+def _started(chunks: Callable[[], Iterable[Any]] | Iterable[Any]) -> Iterator[Any]:
     """Return an iterator over chunks from the first one on."""
     found = chunks if isinstance(chunks, Iterable) else chunks()
     try:
@@ -348,7 +356,7 @@ def _started(chunks: Any) -> Iterator[Any]:
         ) from error
 
 
-def _length(array: Any) -> int:
+def _length(array: object) -> int:
     shape = getattr(array, "shape", None)
     if shape:
         return int(shape[0])
@@ -357,7 +365,7 @@ def _length(array: Any) -> int:
     return len(array)
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     """Tell one value for all rows, or none, from values of the rows."""
     return value is None or isinstance(value, numbers.Real) or getattr(value, "ndim", 1) == 0
 
@@ -381,5 +389,5 @@ def _rows_of_a_chunk(array: Any, count: int) -> int:
         size = 4 if getattr(array, "dtype", None) == np.float32 else 8  # what is worked with
         row = size * float(np.prod(array.shape[1:]))
     else:
-        return THINGS
-    return max(1, min(int(CHUNK / max(row, 1)), max(count, 1)))
+        return CHUNK_OBJECTS
+    return max(1, min(int(CHUNK_BYTES / max(row, 1)), max(count, 1)))

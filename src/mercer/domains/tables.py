@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.items import RowIndex
+from mercer.domains.items import Items, RowIndex
 from mercer.domains.points import Points, nonempty
 from mercer.errors import DomainError, suggestion
 
@@ -36,7 +36,7 @@ class Missing:
 MISSING = Missing()
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: object) -> TypeGuard[Any]:
     """Tell a pandas DataFrame from an array without importing pandas."""
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
@@ -180,7 +180,7 @@ class Table(Points):
         return [column % self.width]
 
 
-def _filled(column: Any, absent: np.ndarray, value: Any) -> Any:
+def _filled(column: Any, absent: np.ndarray, value: object) -> Any:
     """Return a column of a DataFrame with a value in its gaps."""
     number = isinstance(value, float)
     if not absent.any() or (number and column.dtype.kind not in "fiubO"):
@@ -192,7 +192,7 @@ def _filled(column: Any, absent: np.ndarray, value: Any) -> Any:
     return type(column)(things, index=column.index, name=column.name, dtype=object)
 
 
-def _put(column: np.ndarray, places: np.ndarray, value: Any) -> None:
+def _put(column: np.ndarray, places: np.ndarray, value: object) -> None:
     for i in np.flatnonzero(places):  # one by one, because a thing may be a list or an array
         column[i] = value
 
@@ -212,7 +212,7 @@ class Objects(Points):
     3
     """
 
-    def __init__(self, X: Any, name: str = "X") -> None:
+    def __init__(self, X: Items, name: str = "X") -> None:
         super().__init__()
         if isinstance(X, (str, bytes, dict)) or not (hasattr(X, "__len__") or _iterable(X)):
             raise DomainError(
@@ -235,7 +235,7 @@ class Objects(Points):
         return iter(self.array)
 
 
-def things(X: Any, name: str = "X") -> Objects:
+def things(X: Items | Points, name: str = "X") -> Objects:
     """Return the things that a container holds, for a domain of whole objects.
 
     A list, a Series, an array, `Objects`, or one column of a table; a table of several columns
@@ -270,7 +270,7 @@ def _only_column(table: Table, name: str) -> Any:
     return table.frame.iloc[:, 0] if is_frame(table.frame) else table.frame[:, 0]
 
 
-def _iterable(X: Any) -> bool:
+def _iterable(X: object) -> bool:
     return hasattr(X, "__iter__")
 
 

@@ -6,9 +6,11 @@ Labels are encoded here and decoded after predict, nowhere else.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.errors import DomainError, DomainTypeError
 
@@ -24,7 +26,7 @@ __all__ = [
 ]
 
 
-def admit_target(y: Any, count: int) -> np.ndarray:
+def admit_target(y: ArrayLike, count: int) -> np.ndarray:
     """Return `y` as float64 of shape (count,) or (count, targets), refusing what is not finite."""
     try:
         target = real_numbers(column(y, count), "y")
@@ -37,7 +39,7 @@ def admit_target(y: Any, count: int) -> np.ndarray:
     return target
 
 
-def admit_numbers(y: Any, count: int) -> np.ndarray:
+def admit_numbers(y: ArrayLike, count: int) -> np.ndarray:
     """Return `y` as float64 of shape (count,): one number for each item."""
     target = admit_target(y, count)
     if target.ndim == 2 and target.shape[1] == 1:
@@ -47,7 +49,7 @@ def admit_numbers(y: Any, count: int) -> np.ndarray:
     return target
 
 
-def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+def admit_labels(y: ArrayLike, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return (codes, classes) so that ``classes[codes]`` are the labels."""
     labels = column(y, count)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -73,7 +75,7 @@ def admit_labels(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     return codes, classes
 
 
-def real_numbers(values: Any, name: str) -> np.ndarray:
+def real_numbers(values: object, name: str) -> np.ndarray:
     """Return an array of float64, refusing text and complex numbers."""
     try:
         array = np.asarray(values)
@@ -91,7 +93,7 @@ def real_numbers(values: Any, name: str) -> np.ndarray:
         raise DomainError(f"{name} must hold numbers ({error})") from error
 
 
-def admit_weights(weights: Any, count: int) -> np.ndarray | None:
+def admit_weights(weights: ArrayLike | None, count: int) -> np.ndarray | None:
     """Return sample weights as float64, or None when all items count alike."""
     if weights is None:
         return None
@@ -113,7 +115,10 @@ def admit_weights(weights: Any, count: int) -> np.ndarray | None:
 
 
 def weigh_classes(
-    rule: Any, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray | None
+    rule: Mapping[Any, float] | str | None,
+    codes: np.ndarray,
+    classes: np.ndarray,
+    weights: np.ndarray | None,
 ) -> np.ndarray | None:
     """Return sample weights times class weights: a dict by label, "balanced", or None.
 
@@ -141,7 +146,7 @@ def weigh_classes(
     return admit_weights(w * share[codes], len(codes))
 
 
-def column(y: Any, count: int) -> np.ndarray:
+def column(y: ArrayLike | None, count: int) -> np.ndarray:
     """Return `y` as an array of one or two dimensions that is as long as X."""
     if y is None:
         raise DomainError("requires y to be passed, but the target y is None")

@@ -167,7 +167,7 @@ VECTORS = VectorDomain()
 PLAIN = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
-def read(X: Any, name: str) -> Vectors:
+def read(X: Items | Points, name: str) -> Vectors:
     """Turn arrays, sparse matrices, numeric DataFrames and nested lists into `Vectors`, whose
     numbers nobody has looked at."""
     if sparse.issparse(X):
@@ -223,7 +223,7 @@ def _numeric(column: Any, name: str) -> np.ndarray:
     )
 
 
-def _from_sequence(X: Any, name: str) -> np.ndarray:
+def _from_sequence(X: object, name: str) -> np.ndarray:
     if isinstance(X, (str, bytes, dict, set)) or X is None:
         raise DomainError(f"{name} must be rows of numbers, found {type(X).__name__}")
     try:

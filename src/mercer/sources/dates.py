@@ -18,7 +18,7 @@ import numpy as np
 
 __all__ = ["dates", "read_order"]
 
-LOOKED_AT = 10_000
+MAX_LOOKED_AT = 10_000  # entries from which the order is found
 EPOCH = date(1970, 1, 1).toordinal()
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 LONG = (
@@ -70,7 +70,7 @@ def read_order(
         Whether days and months could be the other way around: then the day is first between
         points, and the month between other signs.
     """
-    few = list(islice(counts, LOOKED_AT))
+    few = list(islice(counts, MAX_LOOKED_AT))
     extra = {"compact": True} if compact else {}
     forms = {_form(entry, compact) for entry in few} - {""}
     if "numbers" not in forms:
@@ -114,7 +114,7 @@ def _form(entry: str, compact: bool) -> str:
 
 
 def _share(counts: Mapping[str, int], style: Mapping[str, Any]) -> float:
-    few = list(islice(counts, LOOKED_AT))
+    few = list(islice(counts, MAX_LOOKED_AT))
     weights = np.array([counts[entry] for entry in few], dtype=np.float64)
     good = ~np.isnan(dates(few, style))
     return float(weights @ good) / max(float(weights.sum()), 1.0)

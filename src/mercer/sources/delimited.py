@@ -6,12 +6,12 @@ import csv
 from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.dialect import SPACE, Dialect, WhitespaceReader, parse, sniff
+from mercer.sources.dialect import SPACE, Dialect, RowReader, WhitespaceReader, parse, sniff
 from mercer.sources.sheet import BadRow
 from mercer.sources.source import Piece, objects, unique_names
 from mercer.sources.textfile import find_encoding
@@ -19,7 +19,7 @@ from mercer.sources.textfile import find_encoding
 __all__ = ["Delimited", "SmilesFile"]
 
 ROWS = "row names"  # as R calls them
-SAMPLE = 2**20  # characters from which the layout is found
+SAMPLE_CHARACTERS = 2**20  # from which the dialect is found
 
 
 class Delimited:
@@ -50,7 +50,7 @@ class Delimited:
         self.path = path
         self.text = find_encoding(path)
         with self.text.lines() as file:
-            sample = file.read(SAMPLE)
+            sample = file.read(SAMPLE_CHARACTERS)
             whole = not file.read(1)
         if not sample.strip():
             raise DomainError(f"{path} is empty; a table has a row of names and rows of entries")
@@ -106,7 +106,7 @@ class Delimited:
         )
         return [f"column {number}" for number in range(1, len(first) + 1)]
 
-    def _reader(self, file: Any) -> Any:
+    def _reader(self, file: TextIO) -> RowReader:
         return parse(islice(file, self.split.skip, None), self.split)
 
     def pieces(self, size: int, wanted: Collection[str] | None = None) -> Iterator[Piece]:
@@ -127,7 +127,7 @@ class Delimited:
 class _Rows:
     """The rows that a reader gives, counted."""
 
-    def __init__(self, reader: Any, width: int, split: Dialect) -> None:
+    def __init__(self, reader: RowReader, width: int, split: Dialect) -> None:
         self.reader = reader
         self.width = width
         self.split = split
@@ -228,6 +228,6 @@ class SmilesFile(Delimited):
         self.kinds = {names[0]: "smiles"}
         return names
 
-    def _reader(self, file: Any) -> Any:
+    def _reader(self, file: TextIO) -> RowReader:
         delimiter = None if self.split.delimiter == SPACE else self.split.delimiter
         return WhitespaceReader(file, delimiter, 2 if self.width == 2 else None)

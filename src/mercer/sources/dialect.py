@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from mercer.sources.numbers import looks_numeric
 
-__all__ = ["ALONE", "SPACE", "Dialect", "has_header", "parse", "sniff"]
+__all__ = ["ALONE", "SPACE", "Dialect", "RowReader", "has_header", "parse", "sniff"]
 
 SPACE = " "  # any number of them
 ALONE = "\x1f"  # separates nothing: a table of one column
@@ -48,7 +48,19 @@ class Dialect:
     extra: str = ""
 
 
-def parse(lines: Iterable[str], dialect: Dialect) -> Any:
+class RowReader(Protocol):
+    """What splits lines into rows, as readers of the csv module do."""
+
+    @property
+    def line_num(self) -> int:
+        """How many lines have been read."""
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...
+
+
+def parse(lines: Iterable[str], dialect: Dialect) -> RowReader:
     """Return the csv module's reader of the lines, which refuses quotation marks that are off."""
     if dialect.delimiter == SPACE:
         return WhitespaceReader(lines)

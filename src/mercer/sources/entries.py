@@ -118,7 +118,7 @@ def shorten(entry: str) -> str:
     return entry if len(entry) <= MAX_SHOWN else entry[: MAX_SHOWN - 1] + "…"
 
 
-def _text(entry: Any, missing: frozenset[str]) -> str | None:
+def _text(entry: object, missing: frozenset[str]) -> str | None:
     """Return the text of any entry; what is not equal to itself is not a number."""
     if entry is None or (isinstance(entry, float) and entry != entry):
         return None

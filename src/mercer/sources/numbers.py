@@ -16,7 +16,7 @@ import numpy as np
 
 __all__ = ["Reading", "looks_numeric", "numbers", "plain", "read_style", "shown"]
 
-LOOKED_AT = 10_000  # entries from which the style is found
+MAX_LOOKED_AT = 10_000  # entries from which the style is found
 DIGIT = re.compile(r"\d|inf", re.IGNORECASE)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 SYMBOLS = "%$€£¥"
@@ -84,8 +84,8 @@ def read_style(counts: Mapping[str, int]) -> Reading:
     """
     entries = list(counts)
     if plain(entries) is not None:
-        return Reading({}, 1.0, *_doubt(entries[:LOOKED_AT]))
-    few = entries[:LOOKED_AT]
+        return Reading({}, 1.0, *_doubt(entries[:MAX_LOOKED_AT]))
+    few = entries[:MAX_LOOKED_AT]
     if not any(map(DIGIT.search, few)):
         return Reading({}, 0.0, None, None)
     symbol = _symbol(few)

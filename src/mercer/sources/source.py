@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -128,7 +128,7 @@ def gather(
     return Piece(whole.columns, whole.lines, whole.rows, total, tuple(bad))
 
 
-def objects(entries: Any) -> np.ndarray:
+def objects(entries: Iterable[object]) -> np.ndarray:
     """Return a one-dimensional array of objects."""
     entries = list(entries)
     array = np.empty(len(entries), dtype=object)

@@ -18,8 +18,8 @@ from mercer.sources.source import near
 __all__ = ["TASKS", "admit_task", "check_target", "find_target", "judge_target", "read_target"]
 
 TASKS = ("classify", "regress")
-CLASSES = 20  # whole numbers that may be names of classes
-EACH = 3  # rows that a class of whole numbers has on average
+MAX_WHOLE_CLASSES = 20  # different whole numbers that may be names of classes
+MIN_ROWS_PER_CLASS = 3  # of whole numbers, on average
 AS_CLASSES = "--kind classify / task='classify'"
 AS_NUMBERS = "--kind regress / task='regress'"
 SAID = "you said so"
@@ -79,7 +79,9 @@ def _classes_or_numbers(
     different = len(np.unique(values))
     if not (values == np.rint(values)).all():
         return _because(column, f"{different:,} different numbers, not all whole"), notes
-    few = different <= 2 or (different <= CLASSES and len(values) >= EACH * different)
+    few = different <= 2 or (
+        different <= MAX_WHOLE_CLASSES and len(values) >= MIN_ROWS_PER_CLASS * different
+    )
     what, other = ("classes", AS_NUMBERS) if few else ("numbers", AS_CLASSES)
     note = (
         f"the target {name!r} has {different:,} different whole numbers, which were taken for "

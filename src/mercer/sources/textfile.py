@@ -24,7 +24,7 @@ __all__ = [
     "open_unpacked",
 ]
 
-BLOCK = 2**20
+BLOCK_BYTES = 2**20  # that are read at once
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -112,7 +112,7 @@ def _broken(path: Path, encoding: str) -> int | None:
     line = 1
     with file_errors(path), open_unpacked(path) as file:
         while True:
-            block = file.read(BLOCK)
+            block = file.read(BLOCK_BYTES)
             try:
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:

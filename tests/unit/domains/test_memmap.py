@@ -63,7 +63,7 @@ def test_numbers_keep_their_type(mapped, dtype):
 
 
 def test_rows_far_apart_are_read_in_blocks(mapped, monkeypatch):
-    monkeypatch.setattr("mercer.domains.memmap.BLOCK", 100)
+    monkeypatch.setattr("mercer.domains.memmap.BLOCK_BYTES", 100)
     X = mapped(NUMBERS)
     np.testing.assert_array_equal(read_rows(X[::2, 1:3], 0, 6), NUMBERS[::2, 1:3])
     np.testing.assert_array_equal(read_rows(X[::6], 0, 2), NUMBERS[::6])

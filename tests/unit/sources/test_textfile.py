@@ -49,9 +49,9 @@ def test_bytes_that_windows_does_not_know_are_read_as_latin_1(write):
 
 
 def test_a_character_cut_by_a_block_is_one_character(write):
-    from mercer.sources.textfile import BLOCK
+    from mercer.sources.textfile import BLOCK_BYTES
 
-    assert find_encoding(write("a\n" + "ä" * BLOCK)).encoding == "utf-8"
+    assert find_encoding(write("a\n" + "ä" * BLOCK_BYTES)).encoding == "utf-8"
 
 
 def test_zero_bytes_are_refused_with_their_line(write):
