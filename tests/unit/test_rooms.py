@@ -23,6 +23,7 @@ ORDER = (
     "threads",
     "reservoir",
     "lapack",
+    "compiled",
     "values",
     "domains",
     "models",

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Points, Vectors
+from mercer.engine.single import exponential
 from mercer.errors import DomainError
 
 __all__ = [
@@ -180,8 +181,6 @@ class Block:
         if not isinstance(values, np.ndarray) or values.shape != self.shape:
             return self.xp.exp(values * factor)
         if self.dtype == np.float32 and values.dtype == np.float32 and values.flags.c_contiguous:
-            from mercer.engine.single import exponential
-
             return exponential(values, np.float32(factor), self.empty())
         K = np.multiply(values, factor, out=self.empty())
         return np.exp(K, out=K)

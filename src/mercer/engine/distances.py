@@ -22,6 +22,8 @@ from mercer.engine.block import (
     squares,
     sum_over_dimensions,
 )
+from mercer.engine.nonzeros import Nonzeros, squared_over_nonzeros
+from mercer.engine.single import absolute, squared
 
 __all__ = [
     "absolute_differences",
@@ -159,8 +161,6 @@ def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Mov
         if p.single:
             array, lengths = array.astype(np.float32), lengths.astype(np.float32)
         if origin is ZERO:
-            from mercer.engine.nonzeros import Nonzeros
-
             return Moved(array, lengths, nonzeros=Nonzeros.of(array))
         ones = np.ones(len(array), array.dtype)
         return widened(np.column_stack([array, ones, lengths]))
@@ -188,8 +188,6 @@ def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
         return _direct(block, scales)
     A, B = _near_origin(block, scales)
     if single and left.width <= FEW_IN_SINGLE:
-        from mercer.engine.single import squared
-
         return squared(np.ascontiguousarray(A.array), B.transposed, block.empty())
     return _mended(block, _expanded(block, A, B), A, B, scales)
 
@@ -197,9 +195,7 @@ def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
 def _expanded(block: Block, A: Moved, B: Moved) -> Any:
     """Return |x|² + |z|² − 2xᵀz (6.24), with NumPy as one product of widened vectors."""
     if A.nonzeros is not None and B.nonzeros is not None:
-        from mercer.engine.nonzeros import squared
-
-        return squared(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
+        return squared_over_nonzeros(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
     if A.wide is not None and B.wide is not None:
         return multiply(block, A.opposite, B.wide)
     D = multiply(block, A.array, B.array)
@@ -280,8 +276,6 @@ def _cityblock(block: Block, scales: tuple[float, ...] | None) -> Any:
     left, right = _near_origin(block, scales)
     A, B = left.array, right.array
     if block.dtype == np.float32:
-        from mercer.engine.single import absolute
-
         return absolute(np.ascontiguousarray(A), right.transposed, block.empty())
     if sparse.issparse(A):
         from sklearn.metrics.pairwise import manhattan_distances

@@ -2,8 +2,7 @@
 
 A dot product of two rows with 14 of 123 entries takes 14 multiplications, not 123, if one row is
 walked along its nonzeros while the other rows lie turned, so that the same entry of many of them
-is contiguous. The loops are compiled by Numba, which takes long to load, so this module is
-imported only when there is much to compare.
+is contiguous.
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-__all__ = ["Nonzeros", "squared"]
+from mercer.compiled import compiled
+from mercer.engine.single import REORDERED
+
+__all__ = ["Nonzeros", "squared_over_nonzeros"]
 
 
 class Nonzeros:
@@ -44,7 +45,7 @@ class Nonzeros:
     @classmethod
     def of(cls, array: np.ndarray) -> Nonzeros:
         """Return the nonzeros of a dense array."""
-        starts, columns, values = _found(np.ascontiguousarray(array))
+        starts, columns, values = _list_nonzeros(np.ascontiguousarray(array))
         # No sum on the way to |x − z|² is larger than 4 max |x|²; up to 1/ε it has no rounding.
         most = 4 * np.einsum("ij,ij->i", array, array, dtype=np.float64).max(initial=0.0)
         exact = most <= 1 / np.finfo(array.dtype).eps and np.all(values == np.rint(values))
@@ -70,14 +71,16 @@ class Nonzeros:
         return Nonzeros(self.array[rows], starts, columns, values, self.exact)
 
 
-def squared(A: Nonzeros, a: np.ndarray, B: Nonzeros, b: np.ndarray, out: np.ndarray) -> np.ndarray:
+def squared_over_nonzeros(
+    A: Nonzeros, a: np.ndarray, B: Nonzeros, b: np.ndarray, out: np.ndarray
+) -> np.ndarray:
     """Write |x|² + |z|² − 2xᵀz of all pairs into `out`, `a` and `b` being the squared lengths.
 
     Examples
     --------
     >>> rows = Nonzeros.of(np.array([[0.0, 2.0], [1.0, 0.0]]))
     >>> lengths = np.array([4.0, 1.0])
-    >>> squared(rows, lengths, rows, lengths, np.empty((2, 2)))
+    >>> squared_over_nonzeros(rows, lengths, rows, lengths, np.empty((2, 2)))
     array([[0., 5.],
            [5., 0.]])
     """
@@ -85,8 +88,8 @@ def squared(A: Nonzeros, a: np.ndarray, B: Nonzeros, b: np.ndarray, out: np.ndar
     return out
 
 
-@njit(cache=True, nogil=True)
-def _found(array):
+@compiled
+def _list_nonzeros(array):
     """Return where the nonzeros of each row begin, their columns and their values."""
     n, width = array.shape
     starts = np.zeros(n + 1, np.int64)
@@ -105,7 +108,7 @@ def _found(array):
     return starts, columns, values
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@compiled(fastmath=REORDERED)
 def _squared(starts, columns, values, a, turned, b, out):
     width = out.shape[1]
     for i in range(out.shape[0]):

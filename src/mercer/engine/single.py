@@ -1,17 +1,19 @@
-"""Tiles in single precision: distances and exponentials.
+"""Loops in single precision: distances, exponentials, and sums that lose no digits.
 
 Where there are few dimensions, distances from the differences themselves take no longer than a
-matrix product, and lose no digits. NumPy's exponential takes twice as long as this one. Compiled
-by Numba, which takes long to load: imported only when someone asks for single precision.
+matrix product, and lose no digits. NumPy's exponential takes twice as long as this one. BLAS would
+add up in single precision, and lose as many digits as a sum is smaller than its terms.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-__all__ = ["absolute", "exponential", "squared"]
+from mercer.compiled import compiled
 
+__all__ = ["absolute", "add_rows", "add_up", "exponential", "squared"]
+
+REORDERED = {"nnan", "nsz", "reassoc", "contract"}  # sums may be taken in any order
 LOWEST = np.float32(-87.0)  # below it, e^x is zero here; it would be less than 2e-38
 HIGHEST = np.float32(89.0)  # e^x is infinite from 88.38 on; it would be more than 2e38
 PER_LOG = np.float32(1.44269504088896)  # 1/log 2
@@ -24,7 +26,7 @@ C3, C4, C5 = np.float32(0.0083332889), np.float32(0.0013940698), np.float32(0.00
 BIAS, MANTISSA = np.int32(127), np.int32(23)  # of a number's exponent, and where that begins
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@compiled(fastmath=REORDERED)
 def squared(X, Z, out):
     """Write Σₖ (X[i, k] − Z[k, j])² to out[i, j], two rows and four dimensions at a time.
 
@@ -62,7 +64,7 @@ def squared(X, Z, out):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@compiled(fastmath=REORDERED)
 def absolute(X, Z, out):
     """Write Σₖ |X[i, k] − Z[k, j]| to out[i, j], four dimensions at a time.
 
@@ -92,7 +94,7 @@ def absolute(X, Z, out):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def exponential(values, factor, out):
     """Write exp(factor · values) to `out`, to the last digit but one.
 
@@ -119,3 +121,38 @@ def exponential(values, factor, out):
         for j in range(len(row)):
             found[j] *= powers[j]
     return out
+
+
+@compiled(fastmath=REORDERED)
+def add_up(tile, coefficients, out):
+    """Add tile @ coefficients to `out`.
+
+    Examples
+    --------
+    >>> out = np.zeros(1)
+    >>> add_up(np.ones((1, 2), np.float32), np.array([1.0, 2.0]), out)
+    >>> out
+    array([3.])
+    """
+    for i in range(tile.shape[0]):
+        row, total = tile[i], 0.0
+        for k in range(len(row)):
+            total += row[k] * coefficients[k]
+        out[i] += total
+
+
+@compiled(fastmath=REORDERED)
+def add_rows(array, rows, coefficients, first, last, out):
+    """Add Σ coefficients·rows of an array to `out`, only its columns from `first` to `last`.
+
+    Examples
+    --------
+    >>> out = np.zeros(1)
+    >>> add_rows(np.eye(2, dtype=np.float32), np.array([0, 1]), np.array([2.0, 3.0]), 1, 2, out)
+    >>> out
+    array([3.])
+    """
+    for r in range(len(rows)):
+        row, c = array[rows[r]][first:last], coefficients[r]
+        for k in range(last - first):
+            out[k] += c * row[k]

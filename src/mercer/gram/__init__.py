@@ -12,8 +12,7 @@ from mercer.gram.engines import (
 )
 from mercer.gram.operator import Blocked, Dense, Gram, LowRank, Operator, Pieces, features_of
 from mercer.gram.product import product
-from mercer.gram.row_cache import Rows
-from mercer.gram.stored import Stored
+from mercer.gram.stored import Rows, Stored
 
 __all__ = [
     "Blocked",

@@ -33,6 +33,7 @@ __all__ = [
     "Choice",
     "Engine",
     "NumPyEngine",
+    "TorchEngine",
     "assemble",
     "assemble_sketch",
     "choose_engine",
@@ -124,16 +125,21 @@ class TorchEngine:
     """A GPU by Torch, with fused products by Triton where a kernel allows it.
 
     Torch takes a second and 200 MB to load, so nothing is imported before there is work for it.
+
+    Parameters
+    ----------
+    device : str
+        Torch's name of the device; with "cpu" everything but the speed is that of a GPU.
     """
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str = "cuda") -> None:
         self.device = device
 
     def wants(self, points: Points) -> bool:
         from mercer.gram.device import device_choice
 
         large = len(points) >= GPU_FROM_ITEMS and isinstance(points, Vectors | Table)
-        return large and device_choice("auto") == self.device
+        return large and device_choice("auto") == "cuda"
 
     def require(self, points: Points) -> None:
         from mercer.gram.device import device_choice
@@ -141,7 +147,7 @@ class TorchEngine:
         if not isinstance(points, Vectors | Table):
             name = type(points).__name__.lower()
             raise PlanError(f'{name} are no rows of numbers for a GPU; use device="cpu"')
-        device_choice(self.device)
+        device_choice("cuda")
 
     def explain(self, kernel: Kernel, width: int, precision: str) -> str:
         from mercer.gram.device import explained
@@ -171,12 +177,12 @@ class TorchEngine:
         from mercer.gram.device import device_choice
         from mercer.gram.device import product as device_product
 
-        if device_choice("auto") != self.device:  # the machine was fitted on another computer
+        if device_choice("auto") != "cuda":  # the machine was fitted on another computer
             return product(kernel, A, B, coefficients)
         return device_product(kernel, A, B, coefficients, self.device)
 
 
-_engines: dict[str, Engine] = {"cpu": NumPyEngine(), "cuda": TorchEngine("cuda")}
+_engines: dict[str, Engine] = {"cpu": NumPyEngine(), "cuda": TorchEngine()}
 
 
 def register_engine(name: str, engine: Engine) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.domains import Points, Vectors, to_numpy
+from mercer.engine.single import add_up
 from mercer.engine.tiles import (
     common_origin,
     fill,
@@ -111,6 +112,4 @@ def _add(T: np.ndarray, coefficients: np.ndarray, out: np.ndarray) -> None:
     if T.dtype == np.float64 or coefficients.ndim > 1:
         out += T @ coefficients.astype(T.dtype, copy=False)
         return
-    from mercer.gram.sums import add_up
-
     add_up(np.ascontiguousarray(T), coefficients, out)

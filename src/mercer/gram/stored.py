@@ -1,10 +1,18 @@
-"""Stored: a Gram matrix in memory, of which several problems use different parts."""
+"""Stored similarities: whole Gram matrices of which several problems use parts, and kept rows."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import numpy as np
 
-__all__ = ["Stored"]
+from mercer.compiled import compiled
+from mercer.engine.single import add_rows
+from mercer.engine.tiles import spans
+from mercer.gram.operator import Dense, Pieces
+from mercer.threads import in_threads, one_blas_thread
+
+__all__ = ["Rows", "Stored", "Striped", "cut", "one_blas_thread"]
 
 
 class Stored:
@@ -42,8 +50,6 @@ class Stored:
         return out
 
     def combine(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        from mercer.gram.sums import add_rows
-
         places, total, start = self.items[columns], np.zeros(self.order), 0
         coefficients = np.asarray(coefficients, dtype=np.float64)
         for a, b in self.ranges:
@@ -53,3 +59,143 @@ class Stored:
 
     def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
         out[places] = self.array[np.ix_(self.items[items], self.items)]
+
+
+@compiled
+def cut(matrix, rows, columns):
+    """Return ``matrix[np.ix_(rows, columns)]``, which NumPy would write twice.
+
+    Examples
+    --------
+    >>> cut(np.arange(9.0).reshape(3, 3), np.array([2, 0]), np.array([1]))
+    array([[7.],
+           [1.]])
+    """
+    out = np.empty((len(rows), len(columns)), matrix.dtype)
+    for i in range(len(rows)):
+        row, here = matrix[rows[i]], out[i]
+        for k in range(len(columns)):
+            here[k] = row[columns[k]]
+    return out
+
+
+WIDTH = 1024  # columns that one thread adds up at a time
+
+
+class Rows:
+    """The rows of a Gram matrix that an iteration asks for again and again.
+
+    Those that were used last are kept, as many as there is room for; missing ones are computed
+    together, in blocks.
+
+    Parameters
+    ----------
+    operator : Operator or Stored
+    capacity : int
+        Number of rows to keep.
+    dtype : float32 or float64
+        How they are kept.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> rows = Rows(Dense(np.diag([1.0, 2.0])), capacity=1)
+    >>> for _ in range(2):
+    ...     total = rows.combine(np.array([0, 1]), np.array([3.0, 4.0]), keep=np.arange(2) == 0)
+    >>> total, rows.kept
+    (array([3., 8.]), [0])
+    """
+
+    def __init__(self, operator: Pieces, capacity: int, dtype: type = np.float64) -> None:
+        self.operator = operator
+        self.capacity = min(capacity, operator.order)
+        self.dtype = dtype
+        self._store: np.ndarray | None = None
+        self._seen = np.zeros(operator.order, dtype=bool)
+        self._slots: OrderedDict[int, int] = OrderedDict()  # the least recently used comes first
+
+    @property
+    def kept(self) -> list[int]:
+        """Which rows are here, the least recently used first."""
+        return list(self._slots)
+
+    def combine(
+        self, columns: np.ndarray, coefficients: np.ndarray, keep: np.ndarray
+    ) -> np.ndarray:
+        """Return K[:, columns] @ coefficients.
+
+        Of the rows that are to be kept, those are that are asked for a second time: most are
+        wanted once, and storing them would cost more than computing them.
+        """
+        slots = np.array([self._slots.get(int(c), -1) for c in columns], dtype=np.intp)
+        here = slots >= 0
+        for c in columns[here]:
+            self._slots.move_to_end(int(c))
+        new = ~here & keep & self._seen[columns]
+        self._seen[columns] = True
+        if new.sum() > self.capacity:
+            new[:] = False
+        total = np.zeros(self.operator.order)
+        if here.any():  # before new rows take their places
+            self._add(total, slots[here], coefficients[here])
+        if new.any():
+            self._add(total, self._fetch(columns[new]), coefficients[new])
+        others = ~here & ~new
+        if others.any():
+            total += self.operator.combine(columns[others], coefficients[others])
+        return total
+
+    def _fetch(self, items: np.ndarray) -> np.ndarray:
+        """Compute rows as one block, in the places of those that were not used for longest."""
+        if self._store is None:
+            self._store = np.empty((self.capacity, self.operator.order), dtype=self.dtype)
+        slots = []
+        for item in items:
+            full = len(self._slots) == self.capacity
+            slot = self._slots.popitem(last=False)[1] if full else len(self._slots)
+            self._slots[int(item)] = slot
+            slots.append(slot)
+        places = np.array(slots, dtype=np.intp)
+        self.operator.fill_rows(items, self._store, places)
+        return places
+
+    def _add(self, total: np.ndarray, slots: np.ndarray, coefficients: np.ndarray) -> None:
+        store = self._store
+        assert store is not None
+
+        def span(columns: slice) -> None:
+            total[columns] += coefficients @ store[slots, columns].astype(np.float64, copy=False)
+
+        in_threads(span, spans(len(total), WIDTH))
+
+
+ROWS = 512
+# Products with fewer multiplications than this are done before threads would have started.
+SMALL = 15_000_000
+
+
+class Striped(Dense):
+    """A stored Gram matrix whose products are made in stripes of rows.
+
+    A product with a few vectors reads the whole matrix and computes little, so it is as fast as
+    memory is, if every core reads its own rows. BLAS's own threads wait for each other after each
+    of many small steps, and may add up in another order than one thread would; stripes of fixed
+    height give the same answer on any number.
+
+    Examples
+    --------
+    >>> Striped(np.eye(2)) @ np.array([1.0, 2.0])
+    array([1., 2.])
+    """
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        if self.array.size * (vectors.size // self.order) < SMALL:
+            with one_blas_thread:
+                return self.array @ vectors
+        result = np.empty((self.order, *vectors.shape[1:]))
+
+        def stripe(rows: slice) -> None:
+            np.matmul(self.array[rows], vectors, out=result[rows])
+
+        in_threads(stripe, spans(self.order, ROWS))
+        return result

@@ -27,8 +27,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from mercer.errors import MercerError, ValidityError, suggestion
 from mercer.kernels.base import Kernel
-from mercer.kernels.lexicon import functional, makers
-from mercer.kernels.names import NAMES
+from mercer.kernels.names import NAMES, functional, makers
 
 __all__ = ["NotationError", "parse"]
 

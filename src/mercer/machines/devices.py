@@ -21,7 +21,7 @@ def prefers_gpu(request: Plan, points: Points) -> bool:
 
     Raises `PlanError` if one is asked for that cannot be used.
     """
-    return choose_engine(request.device, points) == TORCH
+    return choose_engine(request.device, points) == "cuda"
 
 
 def placed(
@@ -46,7 +46,7 @@ def placed(
         double = double or plan.direct
         plan = replace(plan, precision="double" if double else "mixed")
     precision = "double" if double else "single"
-    why = engine_named(TORCH).explain(kernel, points.width or 1, precision)
+    why = engine_named("cuda").explain(kernel, points.width or 1, precision)
     seconds = (
         None if plan.seconds is None else _seconds(plan, items or len(points), points, passes)
     )
@@ -75,7 +75,7 @@ def on_gpu(plan: Decision) -> bool:
 
 def _elsewhere(asked: str) -> str:
     """Return the engine that was asked for by its name, or else the processor."""
-    return "cpu" if asked in ("auto", TORCH) else asked
+    return "cpu" if asked in ("auto", "cuda") else asked
 
 
 def assembled(kernel: Kernel, points: Points, plan: Decision, double: bool = True) -> Gram:
@@ -85,4 +85,4 @@ def assembled(kernel: Kernel, points: Points, plan: Decision, double: bool = Tru
 
 def fits(points: Points) -> bool:
     """Tell whether the Gram matrix fits into the memory of the GPU, in double precision."""
-    return 8.5 * len(points) ** 2 <= (engine_named(TORCH).free_bytes() or 0)
+    return 8.5 * len(points) ** 2 <= (engine_named("cuda").free_bytes() or 0)

@@ -21,7 +21,7 @@ from mercer.engine.tiles import working_bytes
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import LowRank, Operator
 from mercer.gram.centered import centered
-from mercer.gram.stripes import Striped
+from mercer.gram.stored import Striped
 from mercer.kernels import Kernel
 from mercer.machines.components import components_of
 from mercer.machines.devices import assembled, placed, prefers_gpu

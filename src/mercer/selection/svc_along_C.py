@@ -94,7 +94,7 @@ def along_C(
     >>> bool(many[0] < few[0] < 0)
     True
     """
-    from mercer.gram.submatrix import cut
+    from mercer.gram.stored import cut
 
     codes, classes = labels
     copy = clone(machine).set_params(warm_start=True)

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer.gram import Operator
-from mercer.gram.stripes import one_blas_thread
+from mercer.gram.stored import one_blas_thread
 from mercer.progress import convergence
 from mercer.solvers.eigenpairs import EPS, Spectrum, certified
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from mercer.errors import SolveError
 from mercer.gram import LowRank, Operator
-from mercer.gram.stripes import Striped
+from mercer.gram.stored import Striped
 from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
 from mercer.solvers.losses import Binary, Curvature, Loss, Multinomial
 from mercer.solvers.newton_systems import preconditioner

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from mercer.engine import block, distances
 from mercer.engine.tiles import TILE, spans
 from mercer.gram import product
 from mercer.kernels import (
@@ -17,8 +18,6 @@ from mercer.kernels import (
     Polynomial,
     RationalQuadratic,
     Sigmoid,
-    block,
-    distances,
 )
 from mercer.threads import cores, in_threads, stopping
 

@@ -32,8 +32,7 @@ from mercer.kernels import (
     parse,
     polynomial,
 )
-from mercer.kernels.lexicon import functional, makers
-from mercer.kernels.names import NAMES
+from mercer.kernels.names import NAMES, functional, makers
 from mercer.kernels.notation import DEEPEST, LONGEST, NotationError
 from mercer.values import Value
 from tests.laws.registry import KERNELS

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mercer.kernels.patterns as patterns
-from mercer.kernels.pattern_products import multiply
-from mercer.kernels.patterns import Patterns, Vocabulary
+from mercer.kernels.patterns import Patterns, Vocabulary, multiply
 
 
 def rows(rng, names, count, share):

@@ -7,6 +7,7 @@ import pytest
 
 from mercer import SVC, KernelLogistic, KernelPCA, KernelRidge, Plan, Stream
 from mercer.errors import PlanError
+from mercer.gram import engines
 from mercer.kernels import Chi2, Gaussian, Spectrum
 from mercer.machines import devices
 from mercer.plans import Nystrom
@@ -27,6 +28,7 @@ def gpu(monkeypatch):
     """Let Torch on the CPU be the GPU."""
     monkeypatch.setattr("mercer.gram.device.device_choice", lambda device: "cuda")
     monkeypatch.setattr(devices, "TORCH", "cpu")
+    monkeypatch.setitem(engines._engines, "cuda", engines.TorchEngine("cpu"))
 
 
 def test_without_a_gpu_asking_for_one_is_an_error(monkeypatch):

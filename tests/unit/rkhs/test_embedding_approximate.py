@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-import mercer.rkhs.approximate as approximate
+import mercer.rkhs.discrepancy as approximate
 import mercer.rkhs.passes as sources
 from mercer.domains import Stream
 from mercer.errors import DomainError, ValidityError

@@ -7,7 +7,7 @@ import pytest
 
 from mercer import SVC
 from mercer.gram import Stored
-from mercer.gram.submatrix import cut
+from mercer.gram.stored import cut
 from mercer.kernels import Gaussian
 from mercer.machines import margin
 from mercer.solvers.batched_smo import solve_batch

@@ -6,7 +6,7 @@ import pytest
 from mercer.errors import ConvergenceWarning, ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.gram.centered import Centered
-from mercer.gram.stripes import one_blas_thread
+from mercer.gram.stored import one_blas_thread
 from mercer.kernels import Gaussian, Laplacian, Linear
 from mercer.machines.pca import KernelPCA
 from mercer.plans import Nystrom, Plan, Size

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.gram import Dense, LowRank
 from mercer.gram.centered import Centered, centered
-from mercer.gram.stripes import Striped, one_blas_thread
+from mercer.gram.stored import Striped, one_blas_thread
 from mercer.kernels import Gaussian, Linear
 from mercer.solvers.eigenpairs import Full
 from mercer.solvers.lanczos import Lanczos

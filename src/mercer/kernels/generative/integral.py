@@ -14,7 +14,7 @@ from mercer.domains import ANYTHING, Domain, Points
 from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import kernel
-from mercer.kernels.generative.positive import Positive, products
+from mercer.kernels.generative.modeled import Positive, products
 from mercer.kernels.proof import Proof, proved
 from mercer.values import Identity, whole
 

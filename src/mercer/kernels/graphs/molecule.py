@@ -12,7 +12,7 @@ from mercer.domains import SMILES, Domain, Molecules
 from mercer.domains.molecules import chemistry, read_molecule
 from mercer.engine.block import Block
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.patterns import Occurrences, Patterns, Vocabulary
+from mercer.kernels.patterns import Occurrences, Patterns, Vocabulary, multiply
 from mercer.kernels.proof import Proof, proved
 from mercer.values import whole
 
@@ -71,8 +71,6 @@ class Molecule(Kernel):
         return points.view(("fragments", self), self._fragments)
 
     def evaluate(self, block: Block) -> np.ndarray:
-        from mercer.kernels.pattern_products import multiply
-
         left, right = self.fragments(block.left), self.fragments(block.right)
         common = multiply(left, right, block.empty())
         a, b = (np.diff(side.matrix.indptr).astype(float) for side in (left, right))

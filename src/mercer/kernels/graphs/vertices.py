@@ -1,22 +1,38 @@
-"""Vertices: what a kernel on nodes sees of graphs, and its values for all pairs of nodes."""
+"""Graph kernels that weigh pairs of nodes by a base kernel, and what it sees of graphs."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from mercer.domains import VECTORS, Anything, Columns, Graph, Graphs, Points, VectorDomain
+from mercer.compiled import compiled
+from mercer.domains import (
+    GRAPHS,
+    VECTORS,
+    Anything,
+    Columns,
+    Domain,
+    Graph,
+    Graphs,
+    Points,
+    VectorDomain,
+)
 from mercer.domains.graphs import NODE
-from mercer.engine.block import same_width
+from mercer.engine.block import Block, same_width
 from mercer.engine.tiles import tile
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel
+from mercer.kernels.features import FeatureMap
+from mercer.kernels.patterns import PatternKernel
 
 __all__ = [
+    "OverVertices",
     "VertexTile",
     "Vertices",
+    "counts",
     "resolve_on_vertices",
     "values_of",
     "vertex_tiles",
@@ -144,3 +160,144 @@ def _gathered(points: Vertices) -> Iterator[tuple[slice, np.ndarray, np.ndarray]
 def _sees_attributes(base: Kernel, have: bool) -> bool:
     numbers = isinstance(base.domain, VectorDomain | Columns) or base.domain == VECTORS
     return numbers or (have and isinstance(base.domain, Anything))
+
+
+@compiled
+def add_agreeing(values, left, right, tops, sides, out):
+    """Sum for each pair of graphs the values of their pairs of nodes, each as often as the labels
+    of the two agree. Once those differ, deeper ones do too."""
+    levels = left.shape[1]
+    for g in range(len(tops) - 1):
+        for h in range(len(sides) - 1):
+            total = 0.0
+            for v in range(tops[g], tops[g + 1]):
+                for w in range(sides[h], sides[h + 1]):
+                    level = 0
+                    while level < levels and left[v, level] == right[w, level]:
+                        level += 1
+                    if level:
+                        total += level * values[v, w]
+            out[g, h] = total
+
+
+@compiled
+def add_paths(values, tops, sides, left, right, out):
+    """Sum for each pair of graphs k(u, u')·k(v, v') over the pairs of nodes u, v of one and u', v'
+    of the other that are equally far apart, as Σ_d ⟨D_d K, K D'_d⟩.
+
+    `left` and `right` are the pairs of each graph by distance: which graphs, where the distances
+    of a graph begin, where the pairs of each begin, and the pairs.
+    """
+    for g in range(len(tops) - 1):
+        n = tops[g + 1] - tops[g]
+        for h in range(len(sides) - 1):
+            m = sides[h + 1] - sides[h]
+            K = values[tops[g] : tops[g + 1], sides[h] : sides[h + 1]].copy()
+            turned = K.T.copy()
+            out[g, h] = _equally_far(K, turned, n, m, g, h, left, right)
+
+
+@compiled
+def _equally_far(K, turned, n, m, g, h, left, right):
+    rows, distances, begins, here, there = left
+    columns, others, starts, near, far = right
+    g, h = rows[g], columns[h]
+    total = 0.0
+    DK, KD = np.empty((n, m)), np.empty((m, n))
+    most = min(distances[g + 1] - distances[g], others[h + 1] - others[h]) - 1
+    for d in range(most):
+        DK[...] = 0.0
+        KD[...] = 0.0
+        for p in range(begins[distances[g] + d], begins[distances[g] + d + 1]):
+            u, v = here[p], there[p]
+            for w in range(m):
+                DK[u, w] += K[v, w]
+        for p in range(starts[others[h] + d], starts[others[h] + d + 1]):
+            u, v = near[p], far[p]
+            for w in range(n):
+                KD[u, w] += turned[v, w]
+        for v in range(n):
+            for w in range(m):
+                total += DK[v, w] * KD[w, v]
+    return total
+
+
+class OverVertices(PatternKernel):
+    """A kernel on graphs with an optional `base` kernel on their nodes.
+
+    Without a base it is an inner product of counts, with explicit features. With one, its author
+    writes `sum_over_vertices`, and there are no patterns.
+    """
+
+    base: Kernel | None
+    domain: ClassVar[Domain] = GRAPHS
+
+    def __post_init__(self) -> None:
+        if self.base is not None and not isinstance(self.base, Kernel):
+            raise ValidityError(
+                f"base of {type(self).__name__} must be a kernel or None, found {self.base!r}"
+            )
+
+    def sum_over_vertices(self, block: Block) -> np.ndarray:
+        """Return the Gram matrix with the base; what is below a symmetric diagonal is not used."""
+        raise NotImplementedError
+
+    def encode_structure(self, points: Any) -> None:
+        """Encode what `sum_over_vertices` needs beside the nodes."""
+        raise NotImplementedError
+
+    @property
+    def of_counts(self) -> bool:
+        """Whether this is an inner product of counts of patterns."""
+        return self.base is None
+
+    @property
+    def slow(self) -> bool:
+        return not self.of_counts
+
+    @property
+    def threads(self) -> bool:  # type: ignore[override]
+        return self.base is None or self.base.threads
+
+    def vertices(self, points: Any) -> Vertices:
+        """Return the nodes as the base sees them, encoded only once."""
+        base = self.base
+        assert base is not None
+        return points.view(("vertices", base), lambda graphs: vertices(graphs, base))
+
+    def encode(self, points: Any) -> None:
+        if self.of_counts:
+            self.encoded(points)
+        else:
+            self.vertices(points)
+            self.encode_structure(points)
+
+    def evaluate(self, block: Block) -> np.ndarray:
+        if self.of_counts:
+            return super().evaluate(block)
+        K = self.sum_over_vertices(block)
+        return np.triu(K) + np.triu(K, 1).T if block.symmetric else K
+
+    def evaluate_diagonal(self, points: Any) -> np.ndarray:
+        if self.of_counts:
+            return super().evaluate_diagonal(points)
+        parts = (points[i : i + 1] for i in range(len(points)))
+        return np.array([self.sum_over_vertices(Block(p, p, True))[0, 0] for p in parts])
+
+    def map_features(self, points: Any) -> FeatureMap | None:
+        return super().map_features(points) if self.of_counts else None
+
+    def resolve(self, A: Any, weights: np.ndarray | None = None) -> Self:
+        if self.base is None or not self.unresolved():
+            return self
+        return dataclasses.replace(self, base=self.resolved_base(self.domain.admit(A), weights))  # type: ignore[type-var]
+
+    def resolved_base(self, points: Any, weights: np.ndarray | None) -> Kernel:
+        """Return the base with its heuristics resolved."""
+        assert self.base is not None and isinstance(points, Graphs)
+        return resolve_on_vertices(self.base, points, weights)
+
+
+def counts(k: Kernel | None) -> bool:
+    """Tell whether a kernel on graphs is an inner product of counts."""
+    return k.of_counts if isinstance(k, OverVertices) else isinstance(k, PatternKernel)

@@ -12,15 +12,19 @@ from mercer.domains import Graph, GraphDomain, Graphs, as_graph
 from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.graphs.over_vertices import OverVertices, counts
-from mercer.kernels.graphs.refinement import Refined, refine, relabeled
-from mercer.kernels.graphs.stacked import stacked
-from mercer.kernels.graphs.vertices import values_of, vertex_tiles
-from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns
+from mercer.kernels.graphs.refinement import Refined, refine, relabeled, tally
+from mercer.kernels.graphs.vertices import (
+    OverVertices,
+    add_agreeing,
+    counts,
+    values_of,
+    vertex_tiles,
+)
+from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabulary
 from mercer.kernels.proof import Proof, derive, proved
 from mercer.values import whole
 
-__all__ = ["WeisfeilerLehman"]
+__all__ = ["Stacked", "WeisfeilerLehman", "stacked"]
 
 
 @kernel
@@ -84,8 +88,6 @@ class WeisfeilerLehman(OverVertices):
             return stacked([self.base.encoded(level) for level in self.levels(points)])
         if self.base is not None:
             raise ValidityError(f"{self!r} has no patterns, because its base does not count any")
-        from mercer.kernels.graphs.refinement_loops import tally
-
         found = refine(points, self.depth)
         width = len(found.vocabulary)
         indptr, indices, times = tally(found.columns(), found.first, found.last, width)
@@ -153,8 +155,6 @@ class WeisfeilerLehman(OverVertices):
         return np.sum([self.base.evaluate_diagonal(level) for level in levels], axis=0)  # type: ignore[union-attr]
 
     def sum_over_vertices(self, block: Block) -> np.ndarray:
-        from mercer.kernels.graphs.vertex_loops import add_agreeing
-
         base = self.base
         assert base is not None
         left, right = self.refined(block.left), self.refined(block.right)
@@ -207,3 +207,38 @@ def _refined_together(left: Graph, right: Graph, depth: int) -> list[tuple[list[
 
 def _with_labels(graph: Graph, labels: list[Any]) -> Graph:
     return Graph.made(graph.nodes, graph.edges, tuple(labels), graph.edge_labels, graph.attributes)
+
+
+class Stacked(Vocabulary):
+    """Several vocabularies, one for each depth, one after the other.
+
+    Examples
+    --------
+    >>> Stacked([Vocabulary(["cat"]), Vocabulary(["hat", "mat"])])[2]
+    'depth 1: mat'
+    """
+
+    def __init__(self, parts: list[Vocabulary]) -> None:
+        super().__init__(())
+        self.parts = parts
+        self.offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    def __getitem__(self, column: int) -> str:
+        part = int(np.searchsorted(self.offsets, column, side="right")) - 1
+        return f"depth {part}: {self.parts[part][int(column - self.offsets[part])]}"
+
+    def _find(self, other: Any) -> np.ndarray:
+        found = []
+        for mine, theirs, offset in zip(self.parts, other.parts, other.offsets, strict=False):
+            places = mine.places(theirs)
+            found.append(np.where(places >= 0, places + offset, -1))
+        return np.concatenate(found)
+
+
+def stacked(parts: list[Patterns]) -> Patterns:
+    """Return the same things with the patterns of all parts."""
+    matrix = sparse.hstack([part.matrix for part in parts], format="csr")
+    return Patterns(sparse.csr_array(matrix), Stacked([part.vocabulary for part in parts]))

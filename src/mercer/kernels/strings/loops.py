@@ -1,26 +1,23 @@
-"""Lanes: loops over letters that compare one string with several others at once.
+"""Loops over letters that compare one string with several others at once.
 
 A processor adds eight numbers as fast as one, if they are neighbors. So the letters of `LANES`
 strings lie interleaved, first all the first letters, then all the second ones, and every step of
 a comparison is done for all of them. Each array is one long row, in which the entry of the
 previous letter is `LANES` places before: the compiler can then see that neighbors do not depend
 on each other. Shorter strings are filled up with a letter that is equal to none.
-
-The loops are compiled by Numba, so this module is imported only when there is something to
-compare.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mercer.compiled import compiled
 from mercer.domains import Strings
 from mercer.engine.block import Block
 
 __all__ = ["LANES", "gaps", "gaps_within", "runs", "runs_within"]
 
-LANES = 8
+LANES = 8  # strings side by side: as many double-precision numbers as a wide register has
 
 
 def gaps(block: Block, length: int, decay: float, out: np.ndarray) -> np.ndarray:
@@ -76,7 +73,7 @@ def _by_length(strings: Strings) -> np.ndarray:
     return np.argsort(np.diff(strings.starts), kind="stable")
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _interleave(letters, starts, chosen, filling, out):
     """Write the letters of some strings side by side; return how long the longest is."""
     longest = 0
@@ -89,7 +86,7 @@ def _interleave(letters, starts, chosen, filling, out):
     return longest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _longest(starts):
     longest = 0
     for i in range(len(starts) - 1):
@@ -105,7 +102,7 @@ def _longest(starts):
 # rows can take the place of the old. In `ends` everything is one letter later than in `hit`.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gaps(letters, starts, others, begins, order, length, decay, symmetric, out):
     room = (_longest(begins) + 1) * LANES
     z, hit, total = np.empty(room, np.int32), np.empty(room), np.empty(room)
@@ -126,7 +123,7 @@ def _gaps(letters, starts, others, begins, order, length, decay, symmetric, out)
                     out[c, i] = out[i, c]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gaps_within(letters, starts, order, length, decay, out):
     room = (_longest(starts) + 1) * LANES
     z, hit, total = np.empty(room, np.int32), np.empty(room), np.empty(room)
@@ -143,14 +140,14 @@ def _gaps_within(letters, starts, order, length, decay, out):
             out[c] = np.sum(total[lane:count:LANES])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _hits(letter, z, value, hit, count):
     """Say where one letter of x is in all z."""
     for k in range(count):
         hit[k] = value if z[k] == letter else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _own_hits(letters, z, value, hit, count):
     """Say where one letter of each z is in that z."""
     for j in range(0, count, LANES):
@@ -159,7 +156,7 @@ def _own_hits(letters, z, value, hit, count):
             hit[j + lane] = value if same else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _extend(hit, ends, tail, total, decay, count):
     """Read one more letter of x."""
     longest = len(ends)
@@ -172,13 +169,13 @@ def _extend(hit, ends, tail, total, decay, count):
     _begin(hit, ends[0], tail, total, decay, count)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _complete(hit, below, total, count):
     for k in range(count):
         total[k] += hit[k] * below[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _continue(hit, below, here, tail, total, decay, count):
     for k in range(count):
         found = hit[k] * below[k]
@@ -188,7 +185,7 @@ def _continue(hit, below, here, tail, total, decay, count):
         here[k + LANES] = decay * here[k + LANES] + end
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _begin(hit, here, tail, total, decay, count):
     for k in range(count):
         total[k] += hit[k]
@@ -203,7 +200,7 @@ def _begin(hit, here, tail, total, decay, count):
 # 2(D − d + 1): together r(2D + 1 − r), for r up to the degree D. All of it is whole numbers.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _runs(letters, starts, others, begins, order, degree, weights, symmetric, out):
     room = max(_longest(begins), _longest(starts)) * LANES
     x, z = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -223,7 +220,7 @@ def _runs(letters, starts, others, begins, order, degree, weights, symmetric, ou
                     out[c, i] = out[i, c]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _runs_within(letters, starts, order, degree, weights, out):
     room = _longest(starts) * LANES
     x, z = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -238,7 +235,7 @@ def _runs_within(letters, starts, order, degree, weights, out):
             out[c] = sums[lane]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _shifted(x, height, z, width, degree, weights, run, total, sums):
     """Add up the runs of x and of z, and of each moved ahead of the other."""
     sums[:] = 0.0
@@ -251,7 +248,7 @@ def _shifted(x, height, z, width, degree, weights, run, total, sums):
             _run(x, z[s * LANES :], count, degree, weights[s], run, total, sums)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _run(x, z, count, degree, weight, run, total, sums):
     for k in range(count):
         longer = run[k] + 1 if x[k] == z[k] else 0

@@ -15,8 +15,16 @@ from mercer.kernels.base import kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabulary
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.strings.gapped import Gapped, gapped, gapped_count, gapped_words
-from mercer.kernels.strings.neighbors import Words, neighbor_count, neighbors, words_of
+from mercer.kernels.strings.neighbors import (
+    Gapped,
+    Words,
+    gapped,
+    gapped_count,
+    gapped_words,
+    neighbor_count,
+    neighbors,
+    words_of,
+)
 from mercer.values import whole
 
 __all__ = ["Mismatch"]

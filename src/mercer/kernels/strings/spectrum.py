@@ -1,9 +1,10 @@
-"""The spectrum kernel: common substrings of one length."""
+"""The spectrum kernel: common substrings of one length, all of which are numbered here."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,10 +12,9 @@ from mercer.domains import STRINGS, Domain, Strings
 from mercer.kernels.base import kernel
 from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabulary, counted
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.strings.substrings import substrings
 from mercer.values import whole
 
-__all__ = ["Spectrum"]
+__all__ = ["Spectrum", "Substrings", "numbered", "places", "ranks", "substrings"]
 
 
 @kernel
@@ -64,3 +64,96 @@ class Spectrum(PatternKernel):
 
     def prove(self) -> Proof:
         return proved(self, "it is an inner product of counts of substrings (6.1)")
+
+
+LARGEST = 2**62  # numbers of substrings stay below
+TABLE = 2**22  # so many possible substrings can be looked up in a table
+
+
+class Substrings(NamedTuple):
+    """One entry for each place in each string where a whole substring begins.
+
+    Attributes
+    ----------
+    item, position, word : ndarray of int
+        The string, the place in it, and which substring begins there.
+    words : list of str
+        The substrings, in alphabetical order.
+    """
+
+    item: np.ndarray
+    position: np.ndarray
+    word: np.ndarray
+    words: list[str]
+
+
+def substrings(strings: Strings, length: int) -> Substrings:
+    """Return all substrings of one length.
+
+    Examples
+    --------
+    >>> from mercer.domains import STRINGS
+    >>> found = substrings(STRINGS.admit(["abab", "ba"]), 2)
+    >>> found.words, found.word.tolist(), found.item.tolist()
+    (['ab', 'ba'], [0, 1, 0, 1], [0, 0, 0, 1])
+    """
+    codes, alphabet = ranks(strings.letters)
+    item, position = places(strings, length)
+    begin = strings.starts[:-1][item] + position
+    word, first = numbered((codes[begin + step] for step in range(length)), alphabet)
+    texts, where = strings.texts[item[first]], position[first]
+    words = [text[i : i + length] for text, i in zip(texts, where, strict=True)]
+    return Substrings(item, position, word, words)
+
+
+def places(strings: Strings, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the string, and the place in it, of all substrings of one length.
+
+    Examples
+    --------
+    >>> from mercer.domains import STRINGS
+    >>> places(STRINGS.admit(["abab", "ba"]), 3)
+    (array([0, 0]), array([0, 1]))
+    """
+    counts = np.maximum(np.diff(strings.starts) - length + 1, 0)
+    item = np.repeat(np.arange(len(strings)), counts)
+    position = np.arange(len(item)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return item, position
+
+
+def numbered(columns: Iterable[np.ndarray], alphabet: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of each row of letters, in alphabetical order, and a row of each number.
+
+    Examples
+    --------
+    >>> numbered([np.array([1, 0, 1]), np.array([0, 0, 0])], 2)
+    (array([1, 0, 1]), array([1, 0]))
+    """
+    word, size = np.zeros(1, np.int64), 1
+    for letters in columns:
+        if size > LARGEST // max(alphabet, 1):
+            word, size = ranks(word)
+        word, size = word * alphabet + letters, size * alphabet
+    word, size = ranks(word, size)
+    first = np.empty(size, np.int64)
+    first[word[::-1]] = np.arange(len(word) - 1, -1, -1)
+    return word, first
+
+
+def ranks(values: np.ndarray, bound: int | None = None) -> tuple[np.ndarray, int]:
+    """Return the rank of each value among the different ones, and how many those are.
+
+    Examples
+    --------
+    >>> ranks(np.array([7, 3, 7]))
+    (array([1, 0, 1]), 2)
+    """
+    if bound is None:
+        bound = int(values.max(initial=-1)) + 1
+    if bound > max(TABLE, 4 * len(values)):
+        different, rank = np.unique(values, return_inverse=True)
+        return rank, len(different)
+    seen = np.zeros(bound, bool)
+    seen[values] = True
+    places = np.cumsum(seen) - 1
+    return places[values], int(np.count_nonzero(seen))

@@ -10,6 +10,7 @@ from mercer.domains import STRINGS, Domain, Strings
 from mercer.engine.block import Block
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.proof import Proof, proved
+from mercer.kernels.strings.loops import gaps, gaps_within
 from mercer.values import positive, whole
 
 __all__ = ["Subsequence"]
@@ -68,13 +69,9 @@ class Subsequence(Kernel):
         return float(total)
 
     def evaluate(self, block: Block) -> np.ndarray:
-        from mercer.kernels.strings.loops import gaps
-
         return gaps(block, self.length, self.decay, block.empty())
 
     def evaluate_diagonal(self, points: Strings) -> np.ndarray:
-        from mercer.kernels.strings.loops import gaps_within
-
         return gaps_within(points, self.length, self.decay)
 
     def prove(self) -> Proof:

@@ -15,7 +15,8 @@ from mercer.kernels.base import kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.patterns import Names, Occurrences, PatternKernel, Patterns, Vocabulary
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.strings.substrings import numbered, places, ranks
+from mercer.kernels.strings.loops import runs, runs_within
+from mercer.kernels.strings.spectrum import numbered, places, ranks
 from mercer.values import whole
 
 __all__ = ["WeightedDegree"]
@@ -75,13 +76,9 @@ class WeightedDegree(PatternKernel):
         """Nothing is to be encoded: letters are compared as they are."""
 
     def evaluate(self, block: Block) -> np.ndarray:
-        from mercer.kernels.strings.loops import runs
-
         return runs(block, self.degree, self._weights() / self._scale(), block.empty())
 
     def evaluate_diagonal(self, points: Any) -> np.ndarray:
-        from mercer.kernels.strings.loops import runs_within
-
         return runs_within(points, self.degree, self._weights() / self._scale())
 
     def patterns(self, points: Strings) -> Patterns:

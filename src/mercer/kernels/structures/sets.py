@@ -12,7 +12,7 @@ from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.patterns import Patterns, Vocabulary, counted
+from mercer.kernels.patterns import Patterns, Vocabulary, counted, multiply
 from mercer.kernels.proof import Proof, proved
 
 __all__ = ["Jaccard", "SubsetCount"]
@@ -134,8 +134,6 @@ def sizes(points: Points) -> np.ndarray:
 
 def intersections(block: Block) -> np.ndarray:
     """Return the number of common elements of all pairs of a block."""
-    from mercer.kernels.pattern_products import multiply
-
     left, right = members(block.left), members(block.right)
     return block.share("intersections", lambda: multiply(left, right, block.empty()))
 

@@ -18,9 +18,9 @@ from mercer.kernels.algebra.arithmetic import Product, Sum
 from mercer.kernels.algebra.elementwise import Unary
 from mercer.kernels.base import Kernel, adopted
 from mercer.kernels.features import FeatureMap, beside, crossed
-from mercer.kernels.tables.common_columns import Unforeseen
 from mercer.kernels.tables.incomplete import (
     Gapped,
+    Unforeseen,
     all_whole,
     common,
     filled,

@@ -7,8 +7,13 @@ import pytest
 
 from mercer.errors import DomainError, ModelWarning, ValidityError
 from mercer.kernels import HiddenMarkov, normalize
-from mercer.kernels.generative.hidden_markov import relative
-from mercer.kernels.generative.path_loops import chain, logarithms, own_logarithms, split
+from mercer.kernels.generative.hidden_markov import (
+    chain,
+    logarithms,
+    own_logarithms,
+    relative,
+    split,
+)
 from mercer.models import GaussianDensity, HiddenMarkovModel
 
 FORWARD = HiddenMarkovModel(

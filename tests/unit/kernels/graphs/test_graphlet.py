@@ -9,7 +9,7 @@ from mercer import threads
 from mercer.domains import GRAPHS, Graph
 from mercer.errors import ValidityError
 from mercer.kernels import Graphlet
-from mercer.kernels.graphs import graphlet, graphlet_loops
+from mercer.kernels.graphs import graphlet
 from mercer.kernels.graphs.graphlet import drawn_subsets, shapes
 from mercer.testing.law import patched
 from tests.laws.graph_items import random_graph
@@ -87,8 +87,8 @@ def test_large_graphs_are_searched_instead_of_written_out():
     expected, subsets = counts(k, [graph])[0], k.draws(30)
     net, (_, types) = GRAPHS.admit([graph]).net, shapes(5)
     found = np.zeros(34)
-    loops = graphlet_loops.count_some.py_func
-    with patched(graphlet_loops, DENSE=5, _matrix=graphlet_loops._matrix.py_func):
+    loops = graphlet.count_some.py_func
+    with patched(graphlet, DENSE=5, _matrix=graphlet._matrix.py_func):
         loops(net.starts, net.neighbors, 0, 30, subsets, types, found)
     assert np.allclose(found * math.comb(30, 5) / 500, expected)
 

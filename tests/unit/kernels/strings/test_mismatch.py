@@ -10,9 +10,14 @@ import mercer.kernels.strings.neighbors as neighborhoods
 from mercer.domains import STRINGS
 from mercer.errors import PlanError, ValidityError
 from mercer.kernels import Mismatch, Spectrum
-from mercer.kernels.strings.gapped import gapped_count, level_weights
-from mercer.kernels.strings.neighbors import neighbor_count, neighbors, words_of
-from mercer.kernels.strings.substrings import numbered, places, ranks, substrings
+from mercer.kernels.strings.neighbors import (
+    gapped_count,
+    level_weights,
+    neighbor_count,
+    neighbors,
+    words_of,
+)
+from mercer.kernels.strings.spectrum import numbered, places, ranks, substrings
 
 
 @pytest.mark.parametrize("letters", [1, 2, 4, 20])
