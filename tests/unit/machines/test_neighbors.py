@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from mercer.engine.tiles import TILE
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.nearest import nearest
-from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, from_function
+from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, from_function, kernel
 from mercer.machines.neighbors import KernelNeighbors
 
 
@@ -110,17 +110,18 @@ def test_neighbors_without_any_similarity_have_one_vote_each_and_a_warning():
         machine.kneighbors([[900.0]])
 
 
-def test_memory_is_that_of_a_few_tiles(monkeypatch):
+def test_memory_is_that_of_a_few_tiles():
     shapes = []
-    plain = Gaussian.evaluate
 
-    def watched(self, block):
-        shapes.append(block.shape)
-        return plain(self, block)
+    @kernel
+    class Watched(Gaussian):
+        def evaluate(self, block):
+            shapes.append(block.shape)
+            return super().evaluate(block)
 
     X, y = blobs(n=3 * TILE)
-    machine = KernelNeighbors(Gaussian(1.0)).fit(X, y)
-    monkeypatch.setattr(Gaussian, "evaluate", watched)
+    machine = KernelNeighbors(Watched(1.0)).fit(X, y)
+    shapes.clear()
     machine.predict(X)
     assert max(rows * columns for rows, columns in shapes) <= TILE**2
 

@@ -1,5 +1,7 @@
 """Plots of people and of models: what is drawn is what was observed and predicted."""
 
+from functools import cache
+
 import matplotlib
 import numpy as np
 import pytest
@@ -18,7 +20,11 @@ from mercer.plots.axes import label_points
 
 SEEN = medin_schaffer(counts=True)
 TOWNS = [[0, 3, 4, 5], [3, 0, 5, 4], [4, 5, 0, 3], [5, 4, 3, 0]]
-GRADIENT = fit_gradient([0.1, 1.0, 2.0, 3.0], [97, 61, 35, 23], trials=100)
+
+
+@cache
+def gradient():
+    return fit_gradient([0.1, 1.0, 2.0, 3.0], [97, 61, 35, 23], trials=100)
 
 
 @pytest.fixture
@@ -34,7 +40,7 @@ CALLS = {
     "observed": lambda ax: plots.plot_observed(fitted(GCM()), SEEN, ax),
     "learning": lambda ax: plots.plot_learning(shj_human(), ax=ax),
     "map": lambda ax: plots.plot_map(stimulus_map(TOWNS), ax),
-    "gradient": lambda ax: plots.plot_gradient(GRADIENT, ax),
+    "gradient": lambda ax: plots.plot_gradient(gradient(), ax),
 }
 
 
@@ -89,8 +95,8 @@ def test_a_map_has_its_stimuli_labels_and_stress(ax):
 
 
 def test_a_gradient_is_drawn_through_its_data_with_the_other_shapes(ax):
-    plots.plot_gradient(GRADIENT, ax)
-    for line, one in zip(ax.lines, (GRADIENT, *GRADIENT.alternatives), strict=False):
+    plots.plot_gradient(gradient(), ax)
+    for line, one in zip(ax.lines, (gradient(), *gradient().alternatives), strict=False):
         np.testing.assert_allclose(line.get_ydata(), one(line.get_xdata()))
     assert len(ax.get_legend().get_texts()) == 3
 

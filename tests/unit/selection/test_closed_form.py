@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
 from sklearn.model_selection import KFold
 
-from mercer import KernelRidge
+from mercer import KernelRidge, memory, threads
 from mercer.kernels import Gaussian
 from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.ridge import Regression
@@ -58,7 +58,7 @@ def scores(found):
 
 
 def one_by_one(some):
-    with patch.object(closed_form, "affordable", lambda size: False):
+    with memory.supposing(0):
         return scores(foretell(some))
 
 
@@ -101,8 +101,7 @@ def test_what_failed_is_not_tried_again_below(monkeypatch):
     monkeypatch.setattr(Pole, "solve", noted)
     monkeypatch.setattr(nearby, "ACCEPTED", 0.0)
     plan = HeldOutPlan("inverse", {"inverse": 1.0}, reach=Reach(4.0, 1.0))
-    one_core = patch.object(closed_form, "cores", lambda: 1)
-    with patch.object(closed_form, "plan_held_out", lambda *_: plan), one_core:
+    with patch.object(closed_form, "plan_held_out", lambda *_: plan), threads.using(1):
         foretell(jobs(np.logspace(-3, 1, 40).tolist(), (0.7,)))
     assert len(tried) > 1 and min(tried) == tried[0]
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import Pipeline
 
 from mercer import KernelRidge, KernelRidgeClassifier, PrototypeClassifier
-from mercer.kernels import Categorical, Gaussian, Linear, Spectrum
+from mercer.kernels import Categorical, Gaussian, Linear, Spectrum, kernel
 from mercer.machines import Calibrated, Standardize
 from mercer.studies import examples as module
 from mercer.studies.examples import find_examples
@@ -230,12 +230,18 @@ def test_many_rows_are_compared_with_a_sample_and_twice_the_same(monkeypatch):
     rng = np.random.default_rng(2)
     A = rng.normal(size=(3000, 3))
     y = np.where(A[:, 0] + 0.5 * rng.normal(size=3000) > 0, "up", "down").astype(object)
-    machine = PrototypeClassifier(Gaussian(1.0)).fit(A[:200], y[:200])
+    sizes = []
+
+    @kernel
+    class Counted(Gaussian):
+        def __call__(self, P, Q=None):
+            sizes.append((len(P), len(Q)))
+            return super().__call__(P, Q)
+
+    machine = PrototypeClassifier(Counted(1.0)).fit(A[:200], y[:200])
     prediction = machine.predict(A)
     monkeypatch.setattr(module, "MAX_COMPARED", 400)
-    sizes, call = [], Gaussian.__call__
-    counted = lambda k, P, Q: sizes.append((len(P), len(Q))) or call(k, P, Q)
-    monkeypatch.setattr(Gaussian, "__call__", counted)
+    sizes.clear()
     first = find_examples(machine, A, y, held(prediction), 0)
     assert max(p for p, _ in sizes) <= 500 and max(q for _, q in sizes) <= 400
     assert first == find_examples(machine, A, y, held(prediction), 0)
