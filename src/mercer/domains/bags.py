@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Points, name_type, select_ragged
 from mercer.domains.tables import is_frame, things
 from mercer.domains.vectors import VectorDomain
 from mercer.errors import DomainError
@@ -55,15 +55,9 @@ class Bags(Points):
         return np.diff(self.starts)
 
     def take(self, rows: RowIndex) -> Bags:
-        sizes = self.sizes[rows]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        if starts[-1] == 0 or self.elements is None:
-            return Bags(self.bags[rows], None, starts)
-        if isinstance(rows, slice) and rows.step in (None, 1):
-            first = int(self.starts[rows.indices(len(self))[0]])
-            return Bags(self.bags[rows], self.elements[first : first + int(starts[-1])], starts)
-        begin = np.repeat(self.starts[:-1][rows] - starts[:-1], sizes)
-        return Bags(self.bags[rows], self.elements[begin + np.arange(starts[-1])], starts)
+        starts, places = select_ragged(self.starts, rows)
+        elements = self.elements[places] if self.elements is not None and starts[-1] else None
+        return Bags(self.bags[rows], elements, starts)
 
     def concat(self, other: Bags) -> Bags:
         bags = np.concatenate([self.bags, other.bags])
@@ -167,9 +161,9 @@ def _elements(item: object, place: int, name: str) -> Any:
     if is_frame(item) or (isinstance(item, np.ndarray) and item.ndim > 0):
         return item
     if isinstance(item, str | bytes | dict) or not hasattr(item, "__iter__"):
-        found = "None" if item is None else f"of type {type(item).__name__}"
         raise DomainError(
-            f"item {place} of {name} is {found}, not a collection; write [item] for a bag of one"
+            f"item {place} of {name} is {name_type(item)}, not a collection; write [item] for a "
+            "bag of one"
         )
     if isinstance(item, set | frozenset):
         try:

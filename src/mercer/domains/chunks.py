@@ -15,7 +15,7 @@ from scipy import sparse
 from mercer.domains.memmap import copied
 from mercer.domains.points import Domain, Points
 from mercer.domains.tables import Table, is_frame
-from mercer.domains.targets import column, is_missing, real_numbers
+from mercer.domains.targets import column, is_missing, read_weights
 from mercer.domains.vectors import Vectors
 from mercer.errors import DomainError
 
@@ -127,7 +127,13 @@ def admit_chunk(
             held = again() if again else X
         points = domain.admit(held, name)
         count = len(points)
-        return Chunk(number, start, points, _target(y, count), _weights(weights, count))
+        return Chunk(
+            number,
+            start,
+            points,
+            _target(y, count),
+            None if weights is None else read_weights(copied(weights), count),
+        )
 
 
 @contextmanager
@@ -204,24 +210,6 @@ def _target(y: ArrayLike | None, count: int) -> np.ndarray | None:
             if any(map(is_missing, label)):
                 raise DomainError(f"the label of item {row} is missing; fill it in or drop it")
     return target
-
-
-def _weights(weights: ArrayLike | None, count: int) -> np.ndarray | None:
-    """Return weights as float64; that not all of a stream's are zero is seen at its end."""
-    if weights is None:
-        return None
-    w = real_numbers(copied(weights), "sample_weight")
-    if w.ndim == 0:
-        w = np.full(count, float(w))
-    if w.shape != (count,):
-        raise DomainError(f"sample_weight has shape {w.shape}, but there are {count} items")
-    wrong = ~np.isfinite(w) | (w < 0)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise DomainError(
-            f"sample_weight must be finite and not negative; item {row} has {w[row]}"
-        )
-    return w
 
 
 def _kind(points: Points) -> str:

@@ -15,7 +15,7 @@ from mercer.domains.graph import Graph
 from mercer.domains.graph_conversion import FORMS, as_graph, is_graph
 from mercer.domains.items import Items, RowIndex
 from mercer.domains.molecules import SMILES, MoleculeDomain
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Points, select_ragged
 from mercer.domains.strings import StringDomain
 from mercer.domains.tables import things
 from mercer.errors import DomainError
@@ -199,10 +199,8 @@ class Graphs(Points):
         if np.array_equal(first, self.first) and last[-1] == len(net.starts) - 1:
             return self
         nodes = np.repeat(self.first - first, self.sizes) + np.arange(last[-1])
-        degrees = np.diff(net.starts)[nodes]
-        starts = np.concatenate([[0], np.cumsum(degrees)])
-        entries = np.repeat(net.starts[nodes] - starts[:-1], degrees) + np.arange(starts[-1])
-        shift = np.repeat(np.repeat(self.first - first, self.sizes), degrees)
+        starts, entries = select_ragged(net.starts, nodes)
+        shift = np.repeat(np.repeat(self.first - first, self.sizes), np.diff(starts))
         mine = Net(
             starts,
             net.neighbors[entries] - shift,

@@ -20,13 +20,7 @@ BLOCK_BYTES = 2**25  # read at once where rows do not lie one after the other
 
 
 def mapping(array: object) -> np.memmap | None:
-    """Return the `numpy.memmap` whose file holds an array, or None for one that is in memory.
-
-    Examples
-    --------
-    >>> mapping(np.zeros(3)) is None
-    True
-    """
+    """Return the `numpy.memmap` whose file holds an array, or None for one that is in memory."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap) and _pages(array) is not None:
             return array

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
+import numpy as np
+
 from mercer.domains.items import Items, RowIndex
 from mercer.errors import DomainError
 
-__all__ = ["Domain", "Points", "join", "nonempty"]
+__all__ = ["Domain", "Points", "join", "name_type", "nonempty", "select_ragged"]
 
 
 class Points:
@@ -98,6 +100,36 @@ class Domain:
 def join(left: Domain, right: Domain) -> Domain | None:
     """Return a domain that serves two kernels at once, or None if there is none."""
     return left.merge(right) or right.merge(left)
+
+
+def select_ragged(starts: np.ndarray, rows: RowIndex) -> tuple[np.ndarray, slice | np.ndarray]:
+    """Choose some of the items that stand one after the other in one array.
+
+    Parameters
+    ----------
+    starts : ndarray of int
+        Where each item begins, and where the last one ends.
+    rows : slice or array
+        The chosen items.
+
+    Returns
+    -------
+    starts : ndarray of int
+        Of the chosen items among their own entries.
+    places : slice or ndarray of int
+        Where these entries stand now.
+    """
+    begins, sizes = starts[:-1][rows], np.diff(starts)[rows]
+    chosen = np.concatenate([[0], np.cumsum(sizes)])
+    if isinstance(rows, slice) and rows.step in (None, 1):
+        first = int(begins[0]) if len(begins) else 0
+        return chosen, slice(first, first + int(chosen[-1]))
+    return chosen, np.repeat(begins - chosen[:-1], sizes) + np.arange(chosen[-1])
+
+
+def name_type(item: object) -> str:
+    """Say what something is, for errors: "None" or "of type …"."""
+    return "None" if item is None else f"of type {type(item).__name__}"
 
 
 def nonempty(count: int, name: str, shape: tuple[int, ...] | None = None) -> None:

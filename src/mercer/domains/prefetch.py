@@ -20,11 +20,6 @@ def prefetch(things: Iterator[T]) -> Generator[T, None, None]:
     Never more than one waits, so that two are in memory. An error comes out where the thing would
     have. The thread starts with the first request and has ended when this generator has: at the
     end, at an error, or when it is closed. The iterator runs in that thread from first to last.
-
-    Examples
-    --------
-    >>> list(prefetch(iter("abc")))
-    ['a', 'b', 'c']
     """
     ready: queue.SimpleQueue = queue.SimpleQueue()
     wanted = threading.Semaphore(1)

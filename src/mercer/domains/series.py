@@ -10,7 +10,7 @@ import array_api_compat
 import numpy as np
 
 from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Points, name_type, select_ragged
 from mercer.domains.tables import Table, is_frame, things
 from mercer.domains.vectors import Vectors, to_numpy
 from mercer.errors import DomainError
@@ -55,13 +55,7 @@ class Series(Points):
         return int(self.steps.nbytes)
 
     def take(self, rows: RowIndex) -> Series:
-        chosen = np.arange(len(self))[rows]
-        lengths = self.lengths[chosen]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        if isinstance(rows, slice) and rows.step in (None, 1) and len(chosen):
-            first = self.starts[chosen[0]]
-            return Series(self.steps[first : first + starts[-1]], starts)
-        places = np.repeat(self.starts[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
+        starts, places = select_ragged(self.starts, rows)
         return Series(self.steps[places], starts)
 
     def concat(self, other: Series) -> Series:
@@ -145,7 +139,7 @@ def _steps(item: object, place: int, name: str) -> np.ndarray:
 def _numbers(item: object, where: str) -> np.ndarray:
     """Return an array of floats, with NaN where a number is masked or None."""
     if isinstance(item, str | bytes | dict | set | frozenset) or item is None:
-        raise DomainError(f"{where} is {_kind(item)}, not a series of numbers")
+        raise DomainError(f"{where} is {name_type(item)}, not a series of numbers")
     if np.ma.isMaskedArray(item):
         item = np.ma.filled(np.ma.asarray(item, dtype=np.float64), np.nan)
     try:
@@ -162,10 +156,6 @@ def _numbers(item: object, where: str) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise DomainError(f"{where} holds {array.dtype} values, not numbers")
     return array.astype(np.float64)
-
-
-def _kind(item: object) -> str:
-    return "None" if item is None else f"of type {type(item).__name__}"
 
 
 def _channels(steps: np.ndarray) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.domains.categories import CategoryDomain
 from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Points, name_type
 from mercer.domains.tables import things
 from mercer.errors import DomainError
 
@@ -98,8 +98,7 @@ STRINGS = StringDomain()
 
 
 def _not_a_string(item: object, place: int, name: str) -> str:
-    shown = "None" if item is None else f"of type {type(item).__name__}"
     return (
-        f"item {place} of {name} is {shown}, not a string; fill it in or drop it, or see "
-        "missing= of k.on(...) for a column with gaps"
+        f"item {place} of {name} is {name_type(item)}, not a string; fill it in or drop it, or "
+        "see missing= of k.on(...) for a column with gaps"
     )

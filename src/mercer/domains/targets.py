@@ -21,6 +21,7 @@ __all__ = [
     "admit_weights",
     "column",
     "is_missing",
+    "read_weights",
     "real_numbers",
     "weigh_classes",
 ]
@@ -95,6 +96,14 @@ def real_numbers(values: object, name: str) -> np.ndarray:
 
 def admit_weights(weights: ArrayLike | None, count: int) -> np.ndarray | None:
     """Return sample weights as float64, or None when all items count alike."""
+    w = read_weights(weights, count)
+    if w is not None and not w.any():
+        raise DomainError("all sample weights are zero, so there is nothing to learn from")
+    return w
+
+
+def read_weights(weights: ArrayLike | None, count: int) -> np.ndarray | None:
+    """Return weights of some of the items, which may all be zero."""
     if weights is None:
         return None
     w = real_numbers(weights, "sample_weight")
@@ -109,8 +118,6 @@ def admit_weights(weights: ArrayLike | None, count: int) -> np.ndarray | None:
         raise DomainError(
             f"sample_weight must be finite and not negative; item {row} has {w[row]}"
         )
-    if not w.any():
-        raise DomainError("all sample weights are zero, so there is nothing to learn from")
     return w
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Points, name_type, select_ragged
 from mercer.domains.tables import things
 from mercer.errors import DomainError
 
@@ -53,10 +53,7 @@ class Trees(Points):
         return 16 * len(self.labels)
 
     def take(self, rows: RowIndex) -> Trees:
-        chosen = np.arange(len(self))[rows]
-        sizes = np.diff(self.starts)[chosen]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        places = np.repeat(self.starts[chosen] - starts[:-1], sizes) + np.arange(starts[-1])
+        starts, places = select_ragged(self.starts, rows)
         return Trees(self.labels[places], self.parents[places], starts)
 
     def concat(self, other: Trees) -> Trees:
@@ -170,8 +167,9 @@ def _outside(token: str, place: int, complete: bool) -> str:
 def _flatten(tree: object, where: str) -> tuple[list[str], list[int]]:
     """Read nested tuples without recursion, in the order of reading."""
     if not isinstance(tree, tuple | list):
-        kind = "None" if tree is None else f"of type {type(tree).__name__}"
-        raise DomainError(f"{where} is {kind}, not a tree: nested tuples or brackets in a string")
+        raise DomainError(
+            f"{where} is {name_type(tree)}, not a tree: nested tuples or brackets in a string"
+        )
     labels: list[str] = []
     parents: list[int] = []
     waiting: list[tuple[Any, int]] = [(tree, -1)]

@@ -276,11 +276,5 @@ def _identical(left: np.ndarray, right: np.ndarray) -> bool:
 
 
 def within(place: str, name: str) -> str:
-    """Return where a part of a thing is found.
-
-    Examples
-    --------
-    >>> within("", "function_"), within("function_", "points")
-    ('function_', 'function_.points')
-    """
+    """Return where a part of a thing is found."""
     return f"{place}.{name}" if place else name

@@ -95,14 +95,7 @@ def name_of_function(function: Any) -> str | None:
 
 
 def name_of_class(cls: type) -> str:
-    """Return the name of a class in files, or refuse one that they may not name.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Gaussian
-    >>> name_of_class(Gaussian)
-    'kernels.Gaussian'
-    """
+    """Return the name of a class in files, or refuse one that they may not name."""
     own = name_of_function(cls)
     if own is not None:
         return f"{OWN}.{own}"

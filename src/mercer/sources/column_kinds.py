@@ -38,13 +38,7 @@ COUNTS = "counts the rows"
 
 
 def admit_types(types: Mapping[str, str] | None, columns: Collection[str]) -> dict[str, str]:
-    """Return what the user says about columns, in the words of `KINDS`.
-
-    Examples
-    --------
-    >>> admit_types({"age": "number", "name": "ignore"}, ["age", "name"])
-    {'age': 'numeric', 'name': 'identifier'}
-    """
+    """Return what the user says about columns, in the words of `KINDS`."""
     said = {}
     for column, kind in (types or {}).items():
         if column not in columns:
@@ -97,10 +91,8 @@ def judge(
     first : bool
         Whether it is the first column.
     """
-    if raw.dtype.kind in "fiu":
-        return _typed_numbers(name, raw, rows, first), []
-    if raw.dtype.kind == "M":
-        return _typed_dates(name, raw), []
+    if raw.dtype.kind in "fiuM":
+        return _typed(name, raw, rows, first), []
     if nested := _nested(raw):
         return Column(name, *nested, missing=sum(entry is None for entry in raw)), []
     entries = count(name, raw)
@@ -265,9 +257,11 @@ def _in_rows(entries: Entries, share: float) -> str:
     return f"in {good:,} of {entries.total:,} rows"
 
 
-def _typed_numbers(name: str, raw: np.ndarray, rows: np.ndarray, first: bool) -> Column:
-    values = raw.astype(np.float64)
-    gaps = np.isnan(values)
+def _typed(name: str, raw: np.ndarray, rows: np.ndarray, first: bool) -> Column:
+    """Return what a column is taken for whose entries are numbers or times by their type."""
+    times = raw.dtype.kind == "M"
+    values = raw if times else raw.astype(np.float64)
+    gaps = np.isnat(raw) if times else np.isnan(values)
     present = raw[~gaps]
     different = np.unique(present)
     about: dict[str, Any] = {
@@ -279,26 +273,13 @@ def _typed_numbers(name: str, raw: np.ndarray, rows: np.ndarray, first: bool) ->
         return Column(name, "missing", "there is no entry", **about)
     if len(different) == 1 and len(raw) > 1 and not gaps.any():
         return Column(name, "constant", f"every entry is {about['examples'][0]}", **about)
+    if times:
+        return Column(name, "date", f"times in {len(present):,} of {len(raw):,} rows", **about)
     if len(different) == len(present) and (why := _counts_rows(name, values, rows, first)):
         return Column(name, "identifier", why, **about)
     where = f"all {len(raw):,}" if not gaps.any() else f"{len(present):,} of {len(raw):,}"
     why = f"numbers in {where} rows{_few(different.astype(np.float64), len(present))}"
     return Column(name, "numeric", why, **about)
-
-
-def _typed_dates(name: str, raw: np.ndarray) -> Column:
-    present = raw[~np.isnat(raw)]
-    different = len(np.unique(present))
-    about: dict[str, Any] = {
-        "missing": len(raw) - len(present),
-        "distinct": different,
-        "examples": _first(present),
-    }
-    if not len(present):
-        return Column(name, "missing", "there is no entry", **about)
-    if different == 1 and len(present) == len(raw) > 1:
-        return Column(name, "constant", f"every entry is {about['examples'][0]}", **about)
-    return Column(name, "date", f"times in {len(present):,} of {len(raw):,} rows", **about)
 
 
 def _first(values: np.ndarray) -> tuple[str, ...]:

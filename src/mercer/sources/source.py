@@ -213,13 +213,7 @@ def unique_names(first: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def copies(name: str, other: str) -> bool:
-    """Tell whether a name was made from another that is there twice.
-
-    Examples
-    --------
-    >>> copies("label (2)", "label")
-    True
-    """
+    """Tell whether a name was made from another that is there twice."""
     return name.startswith(f"{other} (") and name[len(other) + 2 : -1].isdecimal()
 
 

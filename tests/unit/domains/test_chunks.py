@@ -75,7 +75,7 @@ FAULTS = {
         [(ROWS[:2], [1, 2], [1.0, -1.0])],
         "chunk 0, rows 0 to 1: sample_weight must be finite and not negative; item 1 has -1.0",
     ),
-    "weights long": ([(ROWS[:2], [1, 2], [1, 1, 1])], r"sample_weight has shape \(3,\), but ther"),
+    "weights long": ([(ROWS[:2], [1, 2], [1, 1, 1])], r"sample_weight has 3 entries, but ther"),
     "weights appear": (
         [(ROWS, None, None), (ROWS, None, 1.0)],
         "the chunk has weights, but the f",
