@@ -89,7 +89,9 @@ def searched(
     return rows, str(mine[1].account_)
 
 
-def compared(name: str, ours: Any, peer: Any, bar: float, same: bool) -> list[Row]:
+def compared(
+    name: str, ours: tuple[float, Any], peer: tuple[float, Any], bar: float, same: bool
+) -> list[Row]:
     """Return the rows of one comparison."""
     (seconds, _), (others, _) = ours, peer
     return [

@@ -36,17 +36,7 @@ TASKS = {
 
 
 def find(name: str) -> Benchmark:
-    """Return the benchmark of a name.
-
-    Examples
-    --------
-    >>> find("ridge").about
-    'kernel ridge regression: fit, predict'
-    >>> find("rigde")
-    Traceback (most recent call last):
-        ...
-    mercer.errors.DomainError: there is no benchmark 'rigde'; did you mean 'ridge'?
-    """
+    """Return the benchmark of a name."""
     if name not in TASKS:
         raise DomainError(f"there is no benchmark {name!r}{suggestion(name, TASKS)}")
     return TASKS[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -52,7 +53,7 @@ app = typer.Typer(
 )
 
 
-def _part(function: Any, example: str, **settings: Any) -> None:
+def _part(function: Callable[..., None], example: str, **settings: Any) -> None:
     """Add a command whose help ends with an example of the whole line."""
     app.command(epilog=f"\b\nExample:\n  {example}", **settings)(function)
 

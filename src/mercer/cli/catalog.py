@@ -15,7 +15,7 @@ import typer
 __all__ = ["bench", "figures"]
 
 
-class Format(StrEnum):
+class FigureFormat(StrEnum):
     """The kinds of files that figures are written to."""
 
     png = "png"
@@ -46,8 +46,8 @@ def figures(
         ),
     ] = Path("figures"),
     format: Annotated[
-        Format, typer.Option(help="Kind of the files; for example --format svg.")
-    ] = Format.png,
+        FigureFormat, typer.Option(help="Kind of the files; for example --format svg.")
+    ] = FigureFormat.png,
     show_list: Annotated[
         bool,
         typer.Option(

@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any, NoReturn
 
 import typer
@@ -66,15 +67,7 @@ def exits() -> Iterator[None]:
 
 
 def sentence_of(error: Exception) -> str | None:
-    """Return an error in one sentence, or None if it is a mistake of ours.
-
-    Examples
-    --------
-    >>> sentence_of(FileNotFoundError(2, "No such file or directory", "iris.csv"))
-    "there is no file 'iris.csv'"
-    >>> sentence_of(ZeroDivisionError()) is None
-    True
-    """
+    """Return an error in one sentence, or None if it is a mistake of ours."""
     from mercer.errors import MercerError
 
     if isinstance(error, MercerError):
@@ -125,7 +118,7 @@ def _warnings() -> Iterator[None]:
     """Print each warning once, as a sentence, and count those that would be too many."""
     seen: set[str] = set()
 
-    def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         sentence = str(message)
         if sentence not in seen:
             seen.add(sentence)
@@ -153,7 +146,7 @@ def restore_interrupt() -> None:
 def handle_signals() -> None:
     """Let a request to end this process be heard as an interruption, so that it can tidy up."""
 
-    def terminate(number: int, frame: Any) -> NoReturn:
+    def terminate(number: int, frame: FrameType | None) -> NoReturn:
         raise Terminated
 
     for name in ("SIGTERM", "SIGHUP"):

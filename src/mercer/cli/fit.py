@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -180,6 +179,7 @@ def _print_columns(sheet: Sheet) -> None:
 def _print_answer(study: Study) -> None:
     """Say what was tried, what came out, and what should make one careful."""
     from mercer.report.answer import answer
+    from mercer.report.words import error_text
 
     found = answer(study)
     heading(f"What was tried ({study.measure} of held-out rows)")
@@ -191,10 +191,10 @@ def _print_answer(study: Study) -> None:
     heading("The answer")
     paragraph(f"{found.sentence} {found.verdict}")
     if study.rest is not None:
-        error, spread = _written(study.task)(study.rest.error, study.rest.error_se)
+        error = error_text(study.task, study.rest.error, study.rest.error_se)
         paragraph(
             f"On the other {len(study.rest.y)} rows of the file, from which nothing was learned, "
-            f"the error is {error}{f' ± {spread}' if spread else ''}."
+            f"the error is {error}."
         )
     if study.warnings:
         heading("Careful")
@@ -203,12 +203,7 @@ def _print_answer(study: Study) -> None:
 
 
 def _attempt(attempt: Attempt, task: str) -> tuple[str, ...]:
-    told = _written(task)(attempt.error, attempt.error_se)
-    return attempt.machine, *told, str(attempt.wins), "chosen" if attempt.chosen else ""
+    from mercer.report.words import error_with_spread
 
-
-def _written(task: str) -> Callable[[float, float], tuple[str, str]]:
-    """Return how errors and their standard errors are written."""
-    from mercer.report.words import measured, percent_measured
-
-    return percent_measured if task == "classify" else measured
+    error = error_with_spread(task, attempt.error, attempt.error_se)
+    return attempt.machine, *error, str(attempt.wins), "chosen" if attempt.chosen else ""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from math import isqrt
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
+from numpy.typing import ArrayLike
 
 from mercer.cli.options import Data, Expression, SkipBad, Target, Types, types_of
 from mercer.cli.terminal import heading, paragraph, plain, ready
@@ -88,7 +89,7 @@ def gram(
     typer.echo(f"{out}: {n} x {n} similarities, {human(8 * n**2)}")
 
 
-def _save(K: Any, file: BinaryIO) -> None:
+def _save(K: ArrayLike, file: BinaryIO) -> None:
     """Write an array as NumPy does, but notice it if the disk is full."""
     import numpy as np
     from numpy.lib import format

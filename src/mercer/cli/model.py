@@ -15,6 +15,7 @@ from mercer.cli.options import Data, Model, SkipBad
 from mercer.cli.terminal import harmless, heading, paragraph, plain, ready, table
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from mercer.studies import Predictions, SavedModel
@@ -89,11 +90,11 @@ class Screen:
         self.stream.write("\n".join(shown).encode())
 
 
-def _table(piece: Predictions, classes: Any) -> pd.DataFrame:
+def _table(piece: Predictions, classes: np.ndarray | None) -> pd.DataFrame:
     import pandas as pd
 
     found = {"row": piece.sheet.rows, "prediction": piece.prediction}
-    if piece.probabilities is not None:
+    if piece.probabilities is not None and classes is not None:
         for label, column in zip(classes.tolist(), piece.probabilities.T, strict=True):
             found[f"probability of {label}"] = column
     return pd.DataFrame(found)

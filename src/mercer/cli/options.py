@@ -72,11 +72,6 @@ def types_of(given: list[str] | None) -> dict[str, str] | None:
     """Return columns and their kinds, as one types them: ``zip=categorical,notes=text``.
 
     A name may have commas and signs of equality in it; then what follows the last one is the kind.
-
-    Examples
-    --------
-    >>> types_of(["zip=categorical, notes=text", "size, in m=numeric"])
-    {'zip': 'categorical', 'notes': 'text', 'size, in m': 'numeric'}
     """
     from mercer.errors import DomainError
     from mercer.sources import KINDS
@@ -97,13 +92,7 @@ def types_of(given: list[str] | None) -> dict[str, str] | None:
 
 
 def seconds(text: str) -> float:
-    """Return a time as one types it: seconds, or with a unit.
-
-    Examples
-    --------
-    >>> seconds("90"), seconds("2m"), seconds("1.5h")
-    (90.0, 120.0, 5400.0)
-    """
+    """Return a time as one types it: seconds, or with a unit."""
     found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([smh]?)\s*", text)
     if found is None or float(found[1]) == 0:
         from mercer.errors import DomainError
@@ -120,13 +109,7 @@ def machines(start: str) -> list[str]:
 
 
 def stem_of(path: Path) -> str:
-    """Return the name of a file or folder without its endings.
-
-    Examples
-    --------
-    >>> stem_of(Path("data/iris.csv.gz")), stem_of(Path("graphs/MUTAG/"))
-    ('iris', 'MUTAG')
-    """
+    """Return the name of a file or folder without its endings."""
     name = path.resolve().name
     for ending in ENDINGS:
         name = name.removesuffix(ending)

@@ -15,14 +15,8 @@ WIDTH = 79
 MAX_WIDTH = 110  # of a table, if the terminal has the room
 
 
-def plain(value: Any, longest: int = 40) -> str:
-    """Return a value as one short line without anything that a terminal would obey.
-
-    Examples
-    --------
-    >>> plain("two\\nlines \\x1b[31m"), plain("a" * 9, 5)
-    ('two lines ·[31m', 'aaaa…')
-    """
+def plain(value: object, longest: int = 40) -> str:
+    """Return a value as one short line without anything that a terminal would obey."""
     text = harmless(" ".join(str(value).split()))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 

@@ -61,16 +61,7 @@ class Attribution:
 
 @singledispatch
 def attribute(kernel: Kernel, block: Block, W: np.ndarray) -> list[Attribution]:
-    """Return the parts of the scores Σᵢ Wᵢ k(x, xᵢ), one row of `W` for each item.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Gaussian
-    >>> k = Gaussian(1.0) + Linear()
-    >>> points = k.admit([[1.0], [2.0]])
-    >>> [part.totals.round(2).tolist() for part in attribute(k, Block(points, points), np.eye(2))]
-    [[1.0, 1.0], [1.0, 4.0]]
-    """
+    """Return the parts of the scores Σᵢ Wᵢ k(x, xᵢ), one row of `W` for each item."""
     return [Attribution(kernel, (), np.einsum("ij,ij->i", W, np.asarray(kernel.evaluate(block))))]
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import to_numpy
+from mercer.domains import Items, to_numpy
 from mercer.engine.block import Block
 from mercer.engine.tiles import common_origin, fill
 from mercer.errors import DomainError
@@ -201,7 +202,9 @@ def _short(kernel: Kernel, longest: int = 80) -> str:
     return formula if len(formula) <= longest else formula[: longest - 1] + "…"
 
 
-def explain(machine: Any, X: Any, *, label: Any = None, output: int = 0) -> Explanation:
+def explain(
+    machine: BaseEstimator, X: Items, *, label: object = None, output: int = 0
+) -> Explanation:
     """Return why a fitted machine decides about the items of `X` as it does.
 
     For every kernel: the exemplars that pulled the decision each way, with their share. For
@@ -261,7 +264,7 @@ def explain(machine: Any, X: Any, *, label: Any = None, output: int = 0) -> Expl
     )
 
 
-def _places(machine: Any, count: int) -> np.ndarray:
+def _places(machine: object, count: int) -> np.ndarray:
     """Return which training items the exemplars are; those of a repaired kernel are unknown."""
     support = getattr(machine, "support_", None)
     if support is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points
+from mercer.domains import Items, Points
 from mercer.errors import DomainError
 from mercer.machines.abilities import Abilities
 from mercer.rkhs import Function
@@ -35,7 +35,7 @@ class Terms:
     toward: list[Any]
 
 
-def terms_of(machine: Any, points: Points, X: Any, label: Any, output: int) -> Terms:
+def terms_of(machine: Any, points: Points, X: Items, label: object, output: int) -> Terms:
     """Return the terms by which a machine decides about some items.
 
     With two classes a score speaks for one and against the other. With more it is that of the
@@ -57,7 +57,7 @@ def terms_of(machine: Any, points: Points, X: Any, label: Any, output: int) -> T
     return Terms(function, mixing @ table.T, mixing @ offset, toward)
 
 
-def _codes(machine: Any, X: Any, count: int, classes: np.ndarray, label: Any) -> np.ndarray:
+def _codes(machine: Any, X: Items, count: int, classes: np.ndarray, label: object) -> np.ndarray:
     """Return the place among the classes of the answer that is explained, for each item."""
     if label is None:
         return np.searchsorted(classes, machine.predict(X))

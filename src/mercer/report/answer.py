@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer.report.words import (
     amount,
     count,
-    measured,
+    error_text,
+    error_with_spread,
     noun,
     of_many,
     percent,
-    percent_measured,
     plural,
     shorten,
 )
@@ -24,7 +24,7 @@ from mercer.report.words import (
 if TYPE_CHECKING:
     from mercer.studies import Study
 
-__all__ = ["Answer", "answer", "beats_baseline", "error_text"]
+__all__ = ["Answer", "answer", "beats_baseline"]
 
 MAX_P = 0.05  # of a sign test, below which a gap is called clear
 MIN_ERRORS = 2.0  # standard errors that a clear gap has at least
@@ -62,23 +62,21 @@ def answer(study: Study) -> Answer:
         sentence, name = _wrong(study, label), f"always saying “{shorten(label, 24)}”"
     else:
         sentence, name = _off(study), "always saying the mean"
-    error, baseline = error_text(study), _number(study, study.baseline_error)
+    error, baseline = _error(study), _number(study, study.baseline_error)
     most = max(study.error, study.baseline_error) or 1.0
     bars = [
         ("the chosen model", error, 100 * study.error / most),
         (name, baseline, 100 * study.baseline_error / most),
     ]
-    outer = study.folds[0]
-    return Answer(
-        sentence, _verdict(study, mood), mood, _tiles(study, name), bars, _meaning(outer)
+    meaning = (
+        f"± is one standard error, from the spread of the {study.folds[0]} parts of the data that "
+        "were held out in turn."
     )
+    return Answer(sentence, _verdict(study, mood), mood, _tiles(study, name), bars, meaning)
 
 
-def error_text(study: Study) -> str:
-    """Return the error with its standard error, as text."""
-    write = percent_measured if study.task == "classify" else measured
-    value, spread = write(study.error, study.error_se)
-    return f"{value} ± {spread}" if spread else value
+def _error(study: Study) -> str:
+    return error_text(study.task, study.error, study.error_se)
 
 
 def usual(study: Study) -> str:
@@ -111,7 +109,7 @@ def _wrong(study: Study, label: str) -> str:
     base = round(study.baseline_error * many)
     return (
         f"Of {count(many)} new {rows} about {count(wrong)} would be given the wrong {target} "
-        f"({error_text(study)}); always saying “{shorten(label, 40)}” would be wrong about "
+        f"({_error(study)}); always saying “{shorten(label, 40)}” would be wrong about "
         f"{count(base)} of {count(many)}."
     )
 
@@ -126,7 +124,7 @@ def _off(study: Study) -> str:
     mean = amount(float(np.mean(study.y)))
     return (
         f"For a new {noun(study)} the predicted {_target(study)} would be off by about "
-        f"{error_text(study)}; always saying the mean, {mean}, would be off by about "
+        f"{_error(study)}; always saying the mean, {mean}, would be off by about "
         f"{amount(study.baseline_error)}."
     )
 
@@ -187,8 +185,7 @@ def _squares(study: Study) -> bool:
 
 
 def _tiles(study: Study, name: str) -> list[tuple[str, str, str]]:
-    write: Any = percent_measured if study.task == "classify" else measured
-    value, spread = write(study.error, study.error_se)
+    value, spread = error_with_spread(study.task, study.error, study.error_se)
     rows = plural(len(study.y), noun(study))
     remark = f"± {spread}" if spread else ""
     if study.task == "classify":
@@ -204,10 +201,3 @@ def _tiles(study: Study, name: str) -> list[tuple[str, str, str]]:
         (amount(study.baseline_error), "by", name),
         (percent(max(explained, 0.0)), "of the variance explained", f"in {rows}"),
     ]
-
-
-def _meaning(outer: int) -> str:
-    return (
-        f"± is one standard error, from the spread of the {outer} parts of the data that were "
-        "held out in turn."
-    )

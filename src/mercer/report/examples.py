@@ -259,7 +259,7 @@ def _sparse_cell(row: Any, first: int) -> Cell:
     return Cell(text + more, letters=True)
 
 
-def _drawing(thing: Any) -> str:
+def _drawing(thing: object) -> str:
     """Return a graph or a molecule as a small drawing, or nothing if it cannot be drawn."""
     from mercer.errors import DomainError
     from mercer.plots.explanation import layout, skeleton

@@ -21,12 +21,12 @@ from mercer.report.words import (
     chosen_name,
     clean,
     count,
+    error_text,
+    error_with_spread,
     formula,
-    measured,
     noun,
     otherwise,
     percent,
-    percent_measured,
     plural,
     shorten,
 )
@@ -51,12 +51,7 @@ def html(study: Study) -> str:
     --------
     >>> import pandas as pd
     >>> from mercer.studies import study
-    >>> rows = pd.DataFrame(
-    ...     {
-    ...         "weight": [3.0, 4.1, 3.6, 22.0, 30.5, 18.9] * 5,
-    ...         "animal": ["cat", "cat", "cat", "dog", "dog", "dog"] * 5,
-    ...     }
-    ... )
+    >>> rows = pd.DataFrame({"weight": [3.0, 4.1, 22.0, 30.5] * 6, "animal": [*"ccdd"] * 6})
     >>> page = html(study(rows, "animal", machine="prototype", budget=5))
     >>> page[:15], "<script" in page
     ('<!doctype html>', False)
@@ -140,30 +135,25 @@ def _rest(study: Study) -> str:
     rest = study.rest
     if rest is None:
         return ""
-    write: Any = percent_measured if study.task == "classify" else measured
-    value, spread = write(rest.error, rest.error_se)
     return (
         f"The file is large, so the model has learned from a sample of {count(len(study.y))}. It "
         f"was then tried on {plural(len(rest.rows), 'other row')} of the file: "
-        f"{study.measure} {value}{f' ± {spread}' if spread else ''}."
+        f"{study.measure} {error_text(study.task, rest.error, rest.error_se)}."
     )
 
 
-def _parameter(value: Any) -> str:
+def _parameter(value: object) -> str:
     return amount(float(value)) if isinstance(value, float) else str(value)
 
 
 def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
     """Return one row of the table of what was tried."""
-    write: Any = percent_measured if study.task == "classify" else measured
-    value, spread = write(attempt.error, attempt.error_se)
-    inner = write(attempt.inner, attempt.error_se)[0]
     return {
         "machine": attempt.machine,
         "does": MACHINES.get(attempt.machine, ""),
         "candidates": count(attempt.candidates),
-        "error": f"{value} ± {spread}" if spread else value,
-        "inner": inner,
+        "error": error_text(study.task, attempt.error, attempt.error_se),
+        "inner": error_with_spread(study.task, attempt.inner, attempt.error_se)[0],
         "wins": attempt.wins,
         "chosen": attempt.chosen,
         "note": attempt.note,
@@ -174,8 +164,9 @@ def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
 def _kinds(study: Study) -> str:
     """Say how many columns of each kind there are."""
     kinds = Counter(column.kind for column in study.sheet.used)
-    told = [f"{count(n)} {kind}" for kind, n in kinds.items()]
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}" if told else ""
+    return " and ".join(
+        ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items()).rsplit(", ", 1)
+    )
 
 
 def _types(study: Study) -> str:

@@ -16,14 +16,14 @@ from mercer.report.words import MAX_CLASSES, amount, noun, plural
 if TYPE_CHECKING:
     from mercer.studies import Study
 
-__all__ = ["Similarity", "cosines", "similarity"]
+__all__ = ["SimilaritySection", "cosines", "similarity"]
 
 MAX_ITEMS = 300  # of a Gram matrix; more are not seen in a picture
 SHADES = 63  # of a Gram matrix; more are not seen, and cost bytes
 
 
 @dataclass(frozen=True)
-class Similarity:
+class SimilaritySection:
     """How alike the items are to the chosen kernel.
 
     Attributes
@@ -39,7 +39,7 @@ class Similarity:
     spectrum: Figure
 
 
-def similarity(study: Study) -> Similarity | None:
+def similarity(study: Study) -> SimilaritySection | None:
     """Return the Gram matrix ordered by class, and its spectrum."""
     places, complete = sample(study)
     K = similarities(study, places)
@@ -50,7 +50,7 @@ def similarity(study: Study) -> Similarity | None:
     rank = effective_rank(values)
     what = plural(len(K), noun(study))
     some = "" if complete else f" {what} of {len(study.y)} are shown, chosen evenly."
-    return Similarity(
+    return SimilaritySection(
         _alike(study, C, places),
         f"The kernel sees about {_rank(rank)} directions in {what}. Few directions make a "
         "simple model that needs few rows; many make a flexible one that needs more.",
@@ -198,7 +198,7 @@ def cosines(K: np.ndarray) -> np.ndarray:
     return np.clip(K / lengths / lengths[:, None], -1.0, 1.0)
 
 
-def take(X: Any, places: Any) -> Any:
+def take(X: Any, places: np.ndarray) -> Any:
     """Return some rows of a table, an array or a list."""
     if hasattr(X, "iloc"):
         return X.iloc[places]

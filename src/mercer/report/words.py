@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mercer.explanations.terms import unwrap
 
@@ -14,8 +14,24 @@ if TYPE_CHECKING:
     from mercer.studies import Study
 
 __all__ = [
-    "MACHINES", "MAX_CLASSES", "amount", "approximate", "chosen_name", "clean", "count", "formula",
-    "measured", "noun", "of_many", "otherwise", "percent", "percent_measured", "plural", "shorten",
+    "MACHINES",
+    "MAX_CLASSES",
+    "amount",
+    "approximate",
+    "chosen_name",
+    "clean",
+    "count",
+    "error_text",
+    "error_with_spread",
+    "formula",
+    "measured",
+    "noun",
+    "of_many",
+    "otherwise",
+    "percent",
+    "percent_measured",
+    "plural",
+    "shorten",
 ]  # fmt: skip
 
 MAX_CLASSES = 12  # that pictures show
@@ -48,7 +64,7 @@ LIST = re.compile(rf"({VALUE}, {VALUE}, {VALUE})((?:, {VALUE}){{9,}}+)")
 KEPT = "\n\t\u200c\u200d"
 
 
-def clean(value: Any) -> Any:
+def clean(value: object) -> object:
     """Return a text without characters that a browser cannot or should not show.
 
     Control characters, halves of characters, and those that turn the direction of writing around
@@ -68,7 +84,7 @@ def _substitute(character: str) -> str:
     return " " if character.isspace() else "\ufffd"
 
 
-def shorten(text: Any, longest: int = 60) -> str:
+def shorten(text: object, longest: int = 60) -> str:
     """Return the beginning of a text that is too long.
 
     Examples
@@ -201,6 +217,17 @@ def percent_measured(share: float, spread: float) -> tuple[str, str]:
     if not math.isfinite(spread) or (share == 0 and spread == 0):
         return percent(share), ""
     return percent(share), f"{spread:.2%}" if 0 < abs(share) < 0.01 else f"{spread:.1%}"
+
+
+def error_with_spread(task: str, error: float, spread: float) -> tuple[str, str]:
+    """Return an error and its standard error: shares of classes in percent, or numbers."""
+    return (percent_measured if task == "classify" else measured)(error, spread)
+
+
+def error_text(task: str, error: float, spread: float) -> str:
+    """Return an error with its standard error as one text."""
+    value, se = error_with_spread(task, error, spread)
+    return f"{value} ± {se}" if se else value
 
 
 def of_many(share: float) -> tuple[int, int]:

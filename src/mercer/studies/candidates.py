@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from mercer.domains import Columns, VectorDomain, is_frame
+from mercer.domains import Columns, Items, VectorDomain, is_frame
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import (
     Categorical,
@@ -45,6 +46,9 @@ from mercer.machines import (
     PrototypeClassifier,
 )
 from mercer.sources import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "CandidateKernel", "ModelFamily", "candidate_kernels", "families", "family_names",
@@ -106,7 +110,7 @@ class ModelFamily:
         chosen = {self.parameter: value} if self.parameter else {}
         return self.cls(kernel, **self.settings, **chosen)
 
-    def with_probabilities(self, machine: Any, rows: int, seed: int) -> Any:
+    def with_probabilities(self, machine: Any, rows: int, seed: int) -> BaseEstimator:
         """Return the same machine as one that knows probabilities too."""
         if self.cls is SVC:
             return machine.set_params(probability=True, random_state=seed)
@@ -201,7 +205,7 @@ class CandidateKernel:
     scales: tuple[float, ...] = ()
     unbounded: bool = False
 
-    def resolved(self, X: Any) -> Kernel:
+    def resolved(self, X: Items) -> Kernel:
         """Return the kernel with its heuristics resolved."""
         return self.kernel.resolve(X)
 
@@ -221,17 +225,6 @@ def candidate_kernels(X: Any, columns: Sequence[Column]) -> list[CandidateKernel
     X : DataFrame or array
     columns : sequence of Column
         What the columns were taken for; a column of `X` that is not among them holds numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from mercer.sources import Column
-    >>> rows = pd.DataFrame({"size": [1.0, 2.0], "kind": ["a", "b"]})
-    >>> kinds = [Column("size", "numeric", ""), Column("kind", "categorical", "")]
-    >>> for candidate in candidate_kernels(rows, kinds):
-    ...     print(candidate.kernel)
-    Linear().on('size') + Categorical().on('kind', missing='own category')
-    gaussian_over(Linear().on('size') + Categorical().on('kind', missing='own category'), 'median')
     """
     if not is_frame(X):
         return _numeric()
@@ -261,7 +254,7 @@ def _numeric() -> list[CandidateKernel]:
     return [CandidateKernel(Linear(), unbounded=True), CandidateKernel(Gaussian("median"), SCALES)]
 
 
-def _parts(X: Any, column: Column) -> list[Kernel]:
+def _parts(X: pd.DataFrame, column: Column) -> list[Kernel]:
     """Return kernels for one column, the default first."""
     entries = X[column.name]
     kernels: list[Kernel]
@@ -284,7 +277,7 @@ def _parts(X: Any, column: Column) -> list[Kernel]:
     return [kernel.on(column.name, missing="own category") for kernel in kernels]
 
 
-def _aligned(entries: Any) -> bool:
+def _aligned(entries: pd.Series) -> bool:
     """Tell whether all sequences have one length, as windows around a site do."""
     lengths = np.unique(entries.dropna().str.len())
     return len(lengths) == 1 and lengths[0] <= MAX_ALIGNED

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from mercer.domains import to_numpy
+from mercer.domains import Items, to_numpy
 from mercer.explanations.terms import unwrap
+from mercer.kernels import Kernel
 from mercer.studies.findings import number
 from mercer.studies.folds import portion, rare
 from mercer.studies.results import Example, HeldOutPredictions, Neighbor
@@ -26,7 +27,7 @@ Chosen = tuple[int, str]  # a place and the reason
 
 
 def find_examples(
-    machine: Any, X: Any, y: np.ndarray, held_out: HeldOutPredictions, seed: int
+    machine: BaseEstimator, X: Items, y: np.ndarray, held_out: HeldOutPredictions, seed: int
 ) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
     """Return the rows that are most typical, and those about which the machine was most wrong.
 
@@ -47,22 +48,6 @@ def find_examples(
     seed : int
         Draws the rows that are compared if there are more than 2000. Neighbors are searched among
         all rows.
-
-    Examples
-    --------
-    >>> from mercer import KernelRidgeClassifier
-    >>> from mercer.kernels import Gaussian
-    >>> X = np.array([[0.0], [0.1], [0.3], [4.0], [5.0], [6.0]])
-    >>> y = np.array(["low"] * 3 + ["high"] * 3, dtype=object)
-    >>> machine = KernelRidgeClassifier(Gaussian(1.0), penalty=0.1).fit(X, y)
-    >>> prediction = np.array(["low"] * 4 + ["high"] * 2, dtype=object)
-    >>> typical, confused = find_examples(
-    ...     machine, X, y, HeldOutPredictions(prediction, None, np.arange(6)), 0
-    ... )
-    >>> [(one.place, one.reason) for one in typical]
-    [(4, "most typical 'high'"), (1, "most typical 'low'")]
-    >>> confused[0].reason, [neighbor.place for neighbor in confused[0].neighbors]
-    ("'high', taken for 'low'", [4, 5, 2])
     """
     similar = _similarity(machine, X)
     rng = np.random.default_rng(seed)
@@ -78,12 +63,12 @@ def find_examples(
             wrong = np.sort(rng.permutation(wrong)[:MAX_JUDGED])
             surety = _resemblance(similar(wrong, some), wrong, some, y, held_out.prediction)
         else:
-            surety = _probability(machine, wrong, held_out)
+            surety = _probability(machine.classes_, wrong, held_out)
         confused = _confused(wrong, surety, y, held_out)
     return _with_neighbors(similar, typical, len(y)), _with_neighbors(similar, confused, len(y))
 
 
-def _similarity(machine: Any, X: Any) -> Similarity:
+def _similarity(machine: BaseEstimator, X: Items) -> Similarity:
     """Return the similarity of some rows to some others: at most 1, and 1 for equal ones."""
     machine, X = unwrap(machine, X)
     kernel = machine.kernel_
@@ -100,7 +85,7 @@ def _similarity(machine: Any, X: Any) -> Similarity:
     return similar
 
 
-def _lengths(kernel: Any, rows: Any) -> np.ndarray:
+def _lengths(kernel: Kernel, rows: Items) -> np.ndarray:
     """Return √k(x, x); what is not like itself is infinitely long, and so like nothing."""
     squares = np.asarray(to_numpy(kernel.diagonal(rows)), dtype=np.float64)
     return np.where(squares > 0, np.sqrt(np.maximum(squares, 0.0)), np.inf)
@@ -146,10 +131,12 @@ def _most_typical(S: np.ndarray, own: np.ndarray, preferred: np.ndarray) -> int:
     return int(candidates[np.argmax(np.round(typicality[candidates], DIGITS))])
 
 
-def _probability(machine: Any, wrong: np.ndarray, held_out: HeldOutPredictions) -> np.ndarray:
+def _probability(
+    classes: np.ndarray, wrong: np.ndarray, held_out: HeldOutPredictions
+) -> np.ndarray:
     """Return how probable the predicted class was."""
     assert held_out.probabilities is not None
-    places = np.searchsorted(machine.classes_, held_out.prediction[wrong])
+    places = np.searchsorted(classes, held_out.prediction[wrong])
     return held_out.probabilities[wrong, places]
 
 

@@ -52,17 +52,6 @@ def findings(
         As in `Study`.
     borders : sequence of str
         Parameters whose best value is the last that was tried, in words.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from mercer.sources import Column
-    >>> y, rows = np.array(["yes", "no "] * 20 + ["no"] * 20, dtype=object), np.arange(60)
-    >>> X = pd.DataFrame({"height": np.random.default_rng(0).normal(size=60)})
-    >>> sheet = Sheet(X, y, (Column("height", "numeric", ""),), None, rows + 2, rows, 60)
-    >>> print(*findings(sheet, "classify", rows % 5, y, 0.0, 0.0, 2 / 3))
-    The classes 'no' and 'no ' differ only by case or spaces. If they are one class, write them
-    alike in the file.
     """
     case = Case(sheet, task, fold, prediction, error, error_se, baseline_error)
     if len(case.classes) < 2:
@@ -102,7 +91,7 @@ class Case:
     def text(self, error: float) -> str:
         return _percent(error) if self.classify else number(error)
 
-    def lines(self, places: Any) -> str:
+    def lines(self, places: list[int] | np.ndarray) -> str:
         found = [str(line) for line in np.sort(self.sheet.lines[places])]
         unit = UNITS.get(self.sheet.layout.get("format", ""), "line")
         return f"{unit}{'s' if len(found) > 1 else ''} {_and(found)}"
@@ -361,13 +350,7 @@ LOOKS = (leaks, copies, chance, labels, balance, gaps, tails, unevenness, width)
 
 
 def number(x: float, digits: int = 3) -> str:
-    """Return a number as people write it, with so many digits at least.
-
-    Examples
-    --------
-    >>> number(0.012345), number(12345.6)
-    ('0.0123', '12346')
-    """
+    """Return a number as people write it, with so many digits at least."""
     return f"{x:.0f}" if 10**digits <= abs(x) < 1e9 else f"{x:.{digits}g}"
 
 
@@ -375,7 +358,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
-def _quoted(label: Any) -> str:
+def _quoted(label: object) -> str:
     text = str(label)
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
@@ -384,11 +367,11 @@ def _and(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _have(classes: Any) -> str:
+def _have(classes: np.ndarray) -> str:
     one = len(classes) == 1
     return f"Class {_quoted(classes[0])} has" if one else f"The classes {_names(classes)} have"
 
 
-def _names(names: Any, most: int = 5) -> str:
+def _names(names: Sequence[object] | np.ndarray, most: int = 5) -> str:
     words = [_quoted(name) for name in names[:most]]
     return _and([*words, f"{len(names) - most} more"] if len(names) > most else words)

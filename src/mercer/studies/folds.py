@@ -16,13 +16,7 @@ MIN_IN_INNER_CLASS = 2  # rows of it that are left for inner folds, which only l
 
 
 def rare(y: np.ndarray, least: int = MIN_IN_CLASS) -> np.ndarray:
-    """Tell which rows belong to a class with fewer rows than `least`; no number is rare.
-
-    Examples
-    --------
-    >>> rare(np.array(["a", "a", "a", "b"], dtype=object)).tolist()
-    [False, False, False, True]
-    """
+    """Tell which rows belong to a class with fewer rows than `least`; no number is rare."""
     if y.dtype.kind == "f":
         return np.zeros(len(y), dtype=bool)
     _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
@@ -30,15 +24,7 @@ def rare(y: np.ndarray, least: int = MIN_IN_CLASS) -> np.ndarray:
 
 
 def deal(y: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the fold of each row: shuffled within its class, then dealt in turn.
-
-    Examples
-    --------
-    >>> y = np.array(["a", "b"] * 3, dtype=object)
-    >>> fold = deal(y, 3, np.random.default_rng(0))
-    >>> [sorted(y[fold == k]) for k in range(3)]
-    [['a', 'b'], ['a', 'b'], ['a', 'b']]
-    """
+    """Return the fold of each row: shuffled within its class, then dealt in turn."""
     order = rng.permutation(len(y))
     if y.dtype.kind != "f":
         _, codes = np.unique(y, return_inverse=True)
@@ -64,15 +50,7 @@ def splits(
 
 
 def portion(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the places of about `count` rows, every class in its share, but with two at least.
-
-    Examples
-    --------
-    >>> y = np.array(["a"] * 90 + ["b"] * 10, dtype=object)
-    >>> some = portion(y, 20, np.random.default_rng(0))
-    >>> (y[some] == "a").sum(), (y[some] == "b").sum()
-    (np.int64(18), np.int64(2))
-    """
+    """Return the places of about `count` rows, every class in its share, but with two at least."""
     if count >= len(y):
         return np.arange(len(y))
     order = rng.permutation(len(y))
@@ -94,12 +72,6 @@ def pooled_error(
     that of the mean over folds, weighted by their rows, but at least that of as many rows drawn
     one by one: folds may agree by luck, and must where classes are dealt evenly and all rows get
     the same answer. For the root, it is multiplied by its derivative.
-
-    Examples
-    --------
-    >>> a, b = np.array(["x", "x"], dtype=object), np.array(["x", "y"], dtype=object)
-    >>> pooled_error([a, a], [a, b])
-    (0.25, 0.25)
     """
     numbers = truths[0].dtype.kind == "f"
     scale = 1.0
@@ -129,14 +101,6 @@ def baseline_error(y: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndarray]
     The mean is that of the training rows of each split. The most frequent class is that of all
     rows: where classes are balanced, that of the training rows is by construction one of which
     fewer are held out, so that its error would be too large.
-
-    Examples
-    --------
-    >>> y = np.array(["a", "a", "a", "b"], dtype=object)
-    >>> baseline_error(
-    ...     y, [(np.array([0, 1]), np.array([2, 3])), (np.array([2, 3]), np.array([0, 1]))]
-    ... )
-    0.25
     """
     if y.dtype.kind != "f":
         return float(1 - np.unique(y, return_counts=True)[1].max() / len(y))

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from mercer.domains import Items
 from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Kernel
 from mercer.selection import GridSearchCV
 from mercer.studies.candidates import CandidateKernel, ModelFamily
 from mercer.studies.results import Surface
 
-__all__ = ["Choice", "InnerFolds", "choose"]
+__all__ = ["FamilyChoice", "InnerFolds", "choose"]
 
 MAX_EXTENSIONS = 6  # of a grid, both of its sides together
 MIN_GAIN = 0.005  # share of the error; a grid is not continued for less
@@ -32,7 +33,7 @@ TIE = 1e-9  # errors that differ by less are equal, and the simpler choice is ta
 class InnerFolds:
     """What is learned from: rows, targets, and the splits that judge a choice."""
 
-    X: Any
+    X: Items
     y: np.ndarray
     splits: list[tuple[np.ndarray, np.ndarray]]
 
@@ -40,7 +41,7 @@ class InnerFolds:
     def scoring(self) -> str:
         return "neg_mean_squared_error" if self.y.dtype.kind == "f" else "accuracy"
 
-    def error(self, score: Any) -> Any:
+    def error(self, score: np.ndarray) -> np.ndarray:
         """Return a score as an error."""
         if self.y.dtype.kind == "f":
             return np.sqrt(np.maximum(-score, 0.0))
@@ -48,7 +49,7 @@ class InnerFolds:
 
 
 @dataclass(frozen=True)
-class Choice:
+class FamilyChoice:
     """The best of one family of machines.
 
     Attributes
@@ -84,7 +85,9 @@ class Choice:
         return self.family.machine(self.kernel, self.value)
 
 
-def choose(family: ModelFamily, candidates: Sequence[CandidateKernel], task: InnerFolds) -> Choice:
+def choose(
+    family: ModelFamily, candidates: Sequence[CandidateKernel], task: InnerFolds
+) -> FamilyChoice:
     """Return the best kernel and parameter for a family of machines.
 
     Raises
@@ -103,7 +106,7 @@ def choose(family: ModelFamily, candidates: Sequence[CandidateKernel], task: Inn
     if not np.isfinite(best.lowest):
         raise SelectionError(best.trouble or "no kernel and parameter could be tried")
     scale, value = best.best
-    return Choice(
+    return FamilyChoice(
         family,
         best.kernels[scale],
         best.formula(scale),

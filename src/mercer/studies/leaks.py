@@ -37,17 +37,6 @@ def find_leaks(sheet: Sheet, fold: np.ndarray) -> list[tuple[str, float]]:
     sheet : Sheet
     fold : ndarray of int
         In which fold each row is held out.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from mercer.sources import Column
-    >>> x = np.random.default_rng(0).normal(size=(60, 2))
-    >>> X = pd.DataFrame({"height": x[:, 0], "weight": x[:, 1]})
-    >>> y, rows = np.where(x[:, 1] > 0, "heavy", "light").astype(object), np.arange(60)
-    >>> columns = tuple(Column(name, "numeric", "") for name in X)
-    >>> find_leaks(Sheet(X, y, columns, None, rows, rows, 60), rows % 5)
-    [('weight', 1.0)]
     """
     y: Any = sheet.y
     rows, numbers, limit, largest = (
@@ -126,12 +115,6 @@ def unexplained(
         The rows that are looked at.
     folds : ndarray of int
         Those that are held out in turn.
-
-    Examples
-    --------
-    >>> values, y = np.array([1.0, 1.1, 2.0, 2.1]), np.array([0, 0, 1, 1])
-    >>> unexplained(values, y, np.array([0, 1, 0, 1]), np.arange(4), np.arange(2))
-    0.0
     """
     ordered, numbers = values.dtype.kind == "f", y.dtype.kind == "f"
     here = rows[~np.isnan(values[rows])]

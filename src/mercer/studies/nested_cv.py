@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from mercer.domains import is_frame
+from mercer.domains import Items, is_frame
 from mercer.errors import DomainError, MercerError, SelectionError
 from mercer.kernels import Kernel
 from mercer.machines import Standardize
@@ -30,7 +31,7 @@ from mercer.studies.candidates import (
     on_columns,
 )
 from mercer.studies.folds import MIN_IN_INNER_CLASS, pooled_error, portion, splits
-from mercer.studies.grid_search import Choice, InnerFolds, choose
+from mercer.studies.grid_search import FamilyChoice, InnerFolds, choose
 from mercer.studies.results import LearningCurve
 
 __all__ = [
@@ -65,7 +66,7 @@ class InnerSelection:
     most: int
     seed: int
 
-    def split(self, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> OuterFold:
+    def split(self, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> OuterFold:
         """Return training and test rows as machines will see them, and how to choose."""
         scale = Standardize() if self.standardize else None
         own, new = (_safe_indexing(X, rows) for rows in (train, test))
@@ -80,7 +81,7 @@ class InnerSelection:
         task = InnerFolds(_safe_indexing(own, some), targets[some], inner)
         return OuterFold(own, targets, new, y[test], test, task, self.candidates(own), scale)
 
-    def candidates(self, X: Any) -> list[CandidateKernel]:
+    def candidates(self, X: Items) -> list[CandidateKernel]:
         """Return the kernels to try on rows that are standardized."""
         if self.kernel is not None:
             return [CandidateKernel(on_columns(self.kernel, X, self.columns))]
@@ -104,15 +105,15 @@ def _with_entries(own: Any, new: Any) -> tuple[Any, Any]:
 class OuterFold:
     """The rows of one outer fold, prepared, and what each family has made of them."""
 
-    X: Any
+    X: Items
     y: np.ndarray
-    new: Any
+    new: Items
     truth: np.ndarray
     test: np.ndarray
     task: InnerFolds
     candidates: list[CandidateKernel]
     scale: Standardize | None
-    choices: dict[str, Choice] = field(default_factory=dict)
+    choices: dict[str, FamilyChoice] = field(default_factory=dict)
     predictions: dict[str, np.ndarray] = field(default_factory=dict)
 
     def try_family(self, family: ModelFamily) -> None:
@@ -126,7 +127,7 @@ class OuterFold:
         self.choices[family.name] = choice
 
     @property
-    def winner(self) -> Choice:
+    def winner(self) -> FamilyChoice:
         """The choice with the lowest error; of equal ones the simplest machine."""
         return min(self.choices.values(), key=lambda choice: choice.error)
 
@@ -137,7 +138,7 @@ class OuterFold:
             machine = self.winner.family.with_probabilities(machine, len(self.y), seed)
         return machine.fit(self.X, self.y)
 
-    def model(self, machine: Any) -> Any:
+    def model(self, machine: BaseEstimator) -> BaseEstimator:
         """Return a fitted machine that takes rows as they are in the file."""
         if self.scale is None:
             return machine

@@ -6,8 +6,9 @@ import math
 import os
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +34,9 @@ from mercer.studies.nested_cv import (
 from mercer.studies.results import Attempt, HeldOutPredictions, Study
 from mercer.studies.saved import predict_unsampled
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["StudyDesign", "design", "study"]
 
 TASKS = ("classify", "regress")
@@ -48,7 +52,7 @@ MAX_HALF_RANGE = 1e100  # of targets: the squares of larger ones overflow
 
 
 def study(
-    data: Any,
+    data: str | os.PathLike[str] | pd.DataFrame | Sheet,
     target: str | None = None,
     *,
     task: str | None = None,
@@ -112,7 +116,7 @@ def study(
 
 
 def design(
-    data: Any,
+    data: str | os.PathLike[str] | pd.DataFrame | Sheet,
     target: str | None = None,
     *,
     task: str | None = None,
@@ -155,7 +159,7 @@ def _rows(count: int, budget: float, kernel: Kernel | None) -> int:
     return int(np.clip(scaled, MIN_LEARNED / slow, MAX_LEARNED))
 
 
-def _sheet(data: Any, target: str | None, types: Any, **how: Any) -> Sheet:
+def _sheet(data: object, target: str | None, types: dict[str, str] | None, **how: Any) -> Sheet:
     """Return the rows of a file or a DataFrame, with a target."""
     if isinstance(data, Sheet):
         sheet = data
@@ -370,7 +374,9 @@ def _has_numbers(X: Any) -> bool:
     return not is_frame(X) or any(dtype.kind == "f" for dtype in X.dtypes)
 
 
-def _held_out(y: np.ndarray, folds: list[OuterFold], seed: int, step: Any) -> HeldOutPredictions:
+def _held_out(
+    y: np.ndarray, folds: list[OuterFold], seed: int, step: Callable[..., None]
+) -> HeldOutPredictions:
     """Return what the winner of each fold says about its rows."""
     prediction, numbers = np.empty_like(y), np.empty(len(y), dtype=np.int64)
     classes = None if y.dtype.kind == "f" else np.unique(y[~rare(y)])
