@@ -17,7 +17,7 @@ from sklearn.base import clone
 from mercer import SVC, KernelLogistic, KernelPCA, KernelRidge, Plan
 from mercer.bench.measure import Row, at_least, at_most, columns, render
 from mercer.gram import Blocked
-from mercer.gram.device import DeviceSketch, Engine, OnDevice, device_choice
+from mercer.gram.device import DeviceSketch, Multiplier, OnDevice, device_choice
 from mercer.gram.device.blocks import evaluate
 from mercer.gram.device.fused import compiled
 from mercer.kernels import Gaussian
@@ -108,7 +108,7 @@ def products(ceiling: dict[str, float]) -> list[Row]:
         some = torch.arange(0, len(X), 997, device="cuda")
         truth = evaluate(k, X[some].double(), Z.double()) @ v
         for way in ("split", "half"):
-            engine = Engine(k, Z, products=way)  # type: ignore[arg-type]
+            engine = Multiplier(k, Z, products=way)  # type: ignore[arg-type]
             A, B = engine.ready(X, "first"), engine.ready(Z, "second")
             seconds = timed(lambda e=engine, A=A, B=B, v=v: e.multiply(A, B, v))
             error = float((engine.multiply(A, B, v)[some] - truth).norm() / truth.norm())

@@ -29,7 +29,7 @@ __all__ = [
     "absolute_differences",
     "cityblock",
     "minkowski",
-    "moved",
+    "move_to_origin",
     "squared_differences",
     "squared_distances",
 ]
@@ -108,7 +108,7 @@ def absolute_differences(block: Block, H: np.ndarray, scales: tuple[float, ...])
     return found
 
 
-class Moved(Points):
+class MovedRows(Points):
     """Vectors in working precision, scaled, seen from their origin, with their squared lengths.
 
     `wide` has both in one array: (x, 1, |x|²). Rows that are mostly zero have their `nonzeros`
@@ -136,49 +136,49 @@ class Moved(Points):
         """The vectors as columns."""
         return np.ascontiguousarray(self.array.T)
 
-    def take(self, rows: Any) -> Moved:
+    def take(self, rows: Any) -> MovedRows:
         if self.wide is not None:
-            return widened(self.wide[rows])
+            return widen(self.wide[rows])
         some = None if self.nonzeros is None else self.nonzeros.take(rows)
-        return Moved(self.array[rows], self.squares[rows], nonzeros=some)
+        return MovedRows(self.array[rows], self.squares[rows], nonzeros=some)
 
 
-def widened(wide: np.ndarray) -> Moved:
+def widen(wide: np.ndarray) -> MovedRows:
     """Return moved points whose vectors and lengths are parts of one array."""
-    return Moved(wide[:, :-2], wide[:, -1], wide)
+    return MovedRows(wide[:, :-2], wide[:, -1], wide)
 
 
-def moved(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> Moved:
+def move_to_origin(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> MovedRows:
     """Return points prepared for distances; made once for all tiles if they have an origin."""
 
-    def prepare(p: Points) -> Moved:
+    def prepare(p: Points) -> MovedRows:
         assert isinstance(p, Vectors)
         unmoved = origin is None or origin is ZERO
         array = scaled(Vectors(p.array if unmoved else p.array - origin), scales)
         lengths = squares(array)
         if not isinstance(array, np.ndarray):
-            return Moved(array, lengths)
+            return MovedRows(array, lengths)
         if p.single:
             array, lengths = array.astype(np.float32), lengths.astype(np.float32)
         if origin is ZERO:
-            return Moved(array, lengths, nonzeros=Nonzeros.of(array))
+            return MovedRows(array, lengths, nonzeros=Nonzeros.of(array))
         ones = np.ones(len(array), array.dtype)
-        return widened(np.column_stack([array, ones, lengths]))
+        return widen(np.column_stack([array, ones, lengths]))
 
     if origin is None or origin is not points.origin:
         return prepare(points)
     prepared = points.view(("moved", scales), prepare)
-    assert isinstance(prepared, Moved)
+    assert isinstance(prepared, MovedRows)
     return prepared
 
 
-def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[Moved, Moved]:
+def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[MovedRows, MovedRows]:
     """Return both sides seen from one origin, and only then scaled: that loses no digits."""
     left, right = sides(block)
     origin = left.origin if left.origin is right.origin else None
     if origin is None and not left.is_sparse:
         origin = block.xp.mean(right.array, axis=0)
-    return moved(left, scales, origin), moved(right, scales, origin)
+    return move_to_origin(left, scales, origin), move_to_origin(right, scales, origin)
 
 
 def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
@@ -192,7 +192,7 @@ def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
     return _mended(block, _expanded(block, A, B), A, B, scales)
 
 
-def _expanded(block: Block, A: Moved, B: Moved) -> Any:
+def _expanded(block: Block, A: MovedRows, B: MovedRows) -> Any:
     """Return |x|² + |z|² − 2xᵀz (6.24), with NumPy as one product of widened vectors."""
     if A.nonzeros is not None and B.nonzeros is not None:
         return squared_over_nonzeros(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
@@ -217,7 +217,9 @@ def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
     return sum_over_dimensions(block, *rows(block), term)
 
 
-def _mended(block: Block, D: Any, A: Moved, B: Moved, scales: tuple[float, ...] | None) -> Any:
+def _mended(
+    block: Block, D: Any, A: MovedRows, B: MovedRows, scales: tuple[float, ...] | None
+) -> Any:
     """Compute the entries that cancellation has spoiled again, from the original differences."""
     xp = block.xp
     if A.nonzeros is not None and A.nonzeros.exact and B.nonzeros.exact:

@@ -81,7 +81,7 @@ def fill_several(kernels: Sequence[Formula], points: Points) -> list[np.ndarray]
     if not on_numpy(points):
         return [np.asarray(_fill_elsewhere(kernel, points, None), float) for kernel in kernels]
     for kernel in kernels:
-        points = settle(kernel, points)
+        points = prepare_points(kernel, points)
     n = len(points)
     matrices = [_room(n, n, np.dtype(np.float64)) for _ in kernels]
     _fill(kernels, points, None, matrices)
@@ -105,9 +105,9 @@ def _fill(
 
     def one(place: tuple[int, int]) -> None:
         (i, left), (j, right) = rows[place[0]], columns[place[1]]
-        with lent(left, right, symmetric and i == j) as block:
+        with lend_block(left, right, symmetric and i == j) as block:
             for kernel, K in zip(kernels, matrices, strict=True):
-                T = evaluated(kernel, block, i.start, j.start)
+                T = evaluate_tile(kernel, block, i.start, j.start)
                 if K.dtype == np.float32 and T.dtype != np.float32:
                     T = _single(kernel, T, i.start, j.start)
                 K[i, j] = T
@@ -152,12 +152,12 @@ def tile(
 
     With `finite=False` it is left to the caller to require that it is.
     """
-    with lent(left, right, symmetric) as block, quiet():
-        yield evaluated(kernel, block, i, j, finite)
+    with lend_block(left, right, symmetric) as block, quiet():
+        yield evaluate_tile(kernel, block, i, j, finite)
 
 
 @contextmanager
-def lent(left: Points, right: Points, symmetric: bool = False) -> Iterator[Block]:
+def lend_block(left: Points, right: Points, symmetric: bool = False) -> Iterator[Block]:
     """Lend a block whose intermediate results lie in this thread's scratch memory.
 
     That memory is free again when the block is returned. A kernel that evaluates another kernel
@@ -170,7 +170,9 @@ def lent(left: Points, right: Points, symmetric: bool = False) -> Iterator[Block
     free.append(scratch)
 
 
-def evaluated(kernel: Formula, block: Block, i: int, j: int, finite: bool = True) -> np.ndarray:
+def evaluate_tile(
+    kernel: Formula, block: Block, i: int, j: int, finite: bool = True
+) -> np.ndarray:
     """Return the tile of a block that begins at (i, j), by default only if it is finite.
 
     A kernel need not fill what is below the diagonal of a symmetric block.
@@ -193,19 +195,21 @@ def require_finite(kernel: Formula, T: np.ndarray, i: int, j: int) -> None:
 
 def common_origin(kernel: Formula, A: Points, B: Points | None) -> tuple[Points, Points]:
     """Return both sets seen from one point, with the encodings of all tiles made at once."""
-    right = settle(kernel, A if B is None else B)
+    right = prepare_points(kernel, A if B is None else B)
     if B is None:
         return right, right
     if not (isinstance(A, Vectors) and isinstance(right, Vectors)):
-        return settle(kernel, A), right
+        return prepare_points(kernel, A), right
     if right.origin is None or A.origin is right.origin or not on_numpy(A):
         return A, right
     if A.is_sparse and right.origin is not ZERO:
         return A, right
-    return settle(kernel, A, right.origin, right.single), right
+    return prepare_points(kernel, A, right.origin, right.single), right
 
 
-def settle(kernel: Formula, points: Points, origin: Any = None, single: bool = False) -> Points:
+def prepare_points(
+    kernel: Formula, points: Points, origin: Any = None, single: bool = False
+) -> Points:
     """Return points seen from an origin, by default a good one, with their encodings made.
 
     Points that have an origin already are returned as they are, so that those which are compared
@@ -229,7 +233,7 @@ def settle(kernel: Formula, points: Points, origin: Any = None, single: bool = F
 
 
 def unpacks(points: Points) -> bool:
-    """Tell whether `settle` will make dense rows of sparse ones."""
+    """Tell whether `prepare_points` will make dense rows of sparse ones."""
     return isinstance(points, Vectors) and points.is_sparse and _origin(points) is ZERO
 
 

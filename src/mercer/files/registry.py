@@ -36,6 +36,7 @@ RENAMED: dict[str, str] = {
     "plans.MarginPlan": "plans.Plan",
     "plans.SpectralPlan": "plans.Plan",
     "plans.NewtonPlan": "plans.Plan",
+    "kernels.Basis": "kernels.BasisFunctions",
 }  # classes that older files know by another name
 OWN = "registered"  # the "room" of what users have registered
 

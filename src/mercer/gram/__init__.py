@@ -12,7 +12,7 @@ from mercer.gram.engines import (
 )
 from mercer.gram.operator import Blocked, Dense, Gram, LowRank, Operator, Pieces, features_of
 from mercer.gram.product import product
-from mercer.gram.stored import Rows, Stored
+from mercer.gram.stored import RowCache, StoredGram
 
 __all__ = [
     "Blocked",
@@ -22,8 +22,8 @@ __all__ = [
     "LowRank",
     "Operator",
     "Pieces",
-    "Rows",
-    "Stored",
+    "RowCache",
+    "StoredGram",
     "assemble",
     "assemble_sketch",
     "choose_engine",

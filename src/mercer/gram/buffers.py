@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ROOM", "Room"]
+__all__ = ["BUFFERS", "BufferPool"]
 
 # Larger blocks go back to the system.
 KEPT = 300_000_000
 
 
-class Room:
+class BufferPool:
     """At most one block of memory, lent to one borrower at a time.
 
     Examples
     --------
-    >>> room = Room()
+    >>> room = BufferPool()
     >>> first = room.take((2, 3), np.float32)
     >>> room.give(first)
     >>> np.shares_memory(room.take((3, 1), np.float64), first)
@@ -54,4 +54,4 @@ class Room:
                 self._block = block
 
 
-ROOM = Room()
+BUFFERS = BufferPool()

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.gram.operator import LowRank, Operator
 
-__all__ = ["Centered", "centered"]
+__all__ = ["Centered", "center_gram"]
 
 
 class Centered:
@@ -56,14 +56,14 @@ class Centered:
         return self.matrix()
 
 
-def centered(gram: Operator) -> tuple[Operator, np.ndarray]:
+def center_gram(gram: Operator) -> tuple[Operator, np.ndarray]:
     """Return the centered operator and the mean similarity of each item to all.
 
     Of explicit features the mean is taken away; they become dense.
 
     Examples
     --------
-    >>> gram, means = centered(LowRank(np.array([[1.0], [3.0]])))
+    >>> gram, means = center_gram(LowRank(np.array([[1.0], [3.0]])))
     >>> gram.features.ravel(), means
     (array([-1.,  1.]), array([2., 6.]))
     """

@@ -150,9 +150,9 @@ class TorchEngine:
         device_choice("cuda")
 
     def explain(self, kernel: Kernel, width: int, precision: str) -> str:
-        from mercer.gram.device import explained
+        from mercer.gram.device import explain_products
 
-        return f"on the GPU, {explained(kernel, width, self.device, precision)}"
+        return f"on the GPU, {explain_products(kernel, width, self.device, precision)}"
 
     def free_bytes(self) -> int | None:
         from mercer.gram.device.devices import free_bytes, torch_device

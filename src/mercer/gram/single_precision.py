@@ -1,4 +1,4 @@
-"""Rough: products in single precision.
+"""Products in single precision, of Gram matrices that are never stored.
 
 Such a product takes half the time of one in double precision, and serves steps whose true residual
 is computed in double now and then.
@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.domains import Points, Vectors
-from mercer.engine.tiles import on_numpy, settle, tile
+from mercer.engine.tiles import on_numpy, prepare_points, tile
 from mercer.errors import ValidityError
 from mercer.gram.operator import Blocked, Operator
 from mercer.gram.product import symmetric_product
 from mercer.kernels import Kernel
 
-__all__ = ["Rough", "in_single", "roughened"]
+__all__ = ["SinglePrecision", "allows_single", "single_products"]
 
 
-class Rough(Blocked):
+class SinglePrecision(Blocked):
     """A Gram matrix of vectors that can be multiplied with in single precision.
 
     Where that cannot hold the similarities, products are in double precision after all.
@@ -27,13 +27,13 @@ class Rough(Blocked):
     --------
     >>> from mercer.kernels import Linear
     >>> k = Linear()
-    >>> Rough(k, k.admit([[1.0], [2.0]])) @ np.array([1.0, 1.0])
+    >>> SinglePrecision(k, k.admit([[1.0], [2.0]])) @ np.array([1.0, 1.0])
     array([3., 6.])
     """
 
     def __init__(self, kernel: Kernel, points: Points) -> None:
         super().__init__(kernel, points)
-        self.rounded: Points | None = settle(kernel, points, single=True)
+        self.rounded: Points | None = prepare_points(kernel, points, single=True)
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
         if self.rounded is not None:
@@ -49,32 +49,32 @@ class Rough(Blocked):
         return super().__matmul__(vectors)
 
 
-def roughened(gram: Operator) -> Rough | None:
+def single_products(gram: Operator) -> SinglePrecision | None:
     """Return what multiplies faster, if there is such a thing: for rows of numbers, not stored.
 
     Examples
     --------
     >>> from mercer.kernels import Linear
     >>> k = Linear()
-    >>> isinstance(roughened(Blocked(k, k.admit([[1.0], [2.0]]))), Rough)
+    >>> isinstance(single_products(Blocked(k, k.admit([[1.0], [2.0]]))), SinglePrecision)
     True
     """
-    faster = isinstance(gram, Blocked) and in_single(gram.kernel, gram.points)
-    return Rough(gram.kernel, gram.points) if faster else None  # type: ignore[attr-defined]
+    faster = isinstance(gram, Blocked) and allows_single(gram.kernel, gram.points)
+    return SinglePrecision(gram.kernel, gram.points) if faster else None  # type: ignore[attr-defined]
 
 
-def in_single(kernel: Kernel, points: Points) -> bool:
+def allows_single(kernel: Kernel, points: Points) -> bool:
     """Tell whether a kernel computes in single precision if the items ask for it.
 
     Examples
     --------
     >>> from mercer.kernels import Cosine, Linear
     >>> points = Linear().admit([[1.0], [2.0]])
-    >>> in_single(Linear(), points), in_single(Cosine(), points)
+    >>> allows_single(Linear(), points), allows_single(Cosine(), points)
     (True, False)
     """
     if not isinstance(points, Vectors) or points.is_sparse or not on_numpy(points):
         return False
-    one = settle(kernel, points[:1], single=True)
+    one = prepare_points(kernel, points[:1], single=True)
     with tile(kernel, one, one, 0, 0, finite=False) as T:
         return T.dtype == np.float32

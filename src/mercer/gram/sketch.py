@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points, Rows
-from mercer.engine.tiles import fill, settle, spans
+from mercer.engine.tiles import fill, prepare_points, spans
 from mercer.kernels import Kernel
 from mercer.lapack import add_moments
 from mercer.threads import in_threads
 
-__all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whitened"]
+__all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whiten"]
 
 MOMENT_ROWS = 1024  # that are multiplied with themselves at a time
 STRIPE_ENTRIES = 2**18  # of a stripe that is multiplied with few vectors, and stays in the cache
@@ -200,7 +200,7 @@ class CenterSketch(Sketch):
         super().__init__(rows)
         self.kernel = kernel
         self.uniform = uniform
-        self.centers = settle(kernel, centers)
+        self.centers = prepare_points(kernel, centers)
         self.count = len(centers)
         self._threads = bool(kernel.threads)
 
@@ -211,7 +211,7 @@ class CenterSketch(Sketch):
         return np.asarray(fill(self.kernel, self.centers, dtype=np.float64))
 
 
-def whitened(sketch: Sketch, white: Any) -> FeatureSketch:
+def whiten(sketch: Sketch, white: Any) -> FeatureSketch:
     """Return the same functions in coordinates in which the core is the identity.
 
     Sums of their products are accurate where TᵀCᵀCT, with its magnified rounding errors, is not.
@@ -223,7 +223,7 @@ def whitened(sketch: Sketch, white: Any) -> FeatureSketch:
     >>> from mercer.kernels import Linear
     >>> rows = InMemory(VECTORS.admit([[1.0], [2.0]]), size=2)
     >>> sketch = CenterSketch(Linear(), rows, VECTORS.admit([[3.0]]))
-    >>> whitened(sketch, Whitening(sketch.core())).moments().round(12)
+    >>> whiten(sketch, Whitening(sketch.core())).moments().round(12)
     array([[5.]])
     """
     T = white.matrix

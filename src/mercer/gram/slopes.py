@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer.domains import Points
 from mercer.engine.block import Block, Scratch
-from mercer.engine.tiles import TILE, on_numpy, quiet, settle, spans, tile_size
+from mercer.engine.tiles import TILE, on_numpy, prepare_points, quiet, spans, tile_size
 from mercer.errors import ValidityError
 from mercer.kernels import Kernel
 from mercer.memory import affordable
@@ -117,14 +117,14 @@ class Tiling:
     def _each(self, kernel: Kernel, work: Callable[[slice, slice, Block], None]) -> None:
         """Do some work with every tile on or above the diagonal."""
         # Settled anew each time, so that the encodings of one kernel do not outlive it.
-        points = settle(kernel, self.points)
+        points = prepare_points(kernel, self.points)
         sides = {i.start: points[i] for i, j in self.places if i == j}
 
         def one(place: int) -> None:
             i, j = self.places[place]
             scratch = _thread.__dict__.setdefault("scratch", Scratch(8 * TILE**2))
             kept = None if self.kept is None else self.kept[place]
-            block = Lasting(sides[i.start], sides[j.start], i == j, scratch, kept)
+            block = KeptBlock(sides[i.start], sides[j.start], i == j, scratch, kept)
             try:
                 with quiet():
                     work(i, j, block)
@@ -134,7 +134,7 @@ class Tiling:
         in_threads(one, range(len(self.places)), kernel.threads)
 
 
-class Lasting(Block):
+class KeptBlock(Block):
     """A block that leaves what no parameter has touched in `kept`, for its successors."""
 
     def __init__(
@@ -163,7 +163,7 @@ class Lasting(Block):
             kept = None
             if self.kept is not None and not _parametrized(key):
                 kept = self.kept.setdefault(("view", key), {})
-            return Lasting(left, right, self.symmetric, self.scratch, kept)
+            return KeptBlock(left, right, self.symmetric, self.scratch, kept)
 
         return self.share(("view", key), encoded)
 

@@ -12,10 +12,10 @@ from mercer.engine.tiles import spans
 from mercer.gram.operator import Dense, Pieces
 from mercer.threads import in_threads, one_blas_thread
 
-__all__ = ["Rows", "Stored", "Striped", "cut", "one_blas_thread"]
+__all__ = ["RowCache", "StoredGram", "Striped", "cut", "one_blas_thread"]
 
 
-class Stored:
+class StoredGram:
     """Rows and columns of a stored Gram matrix, as ranges of it; nothing is copied.
 
     Parameters
@@ -27,7 +27,7 @@ class Stored:
     Examples
     --------
     >>> K = np.arange(16.0).reshape(4, 4)
-    >>> Stored(K, [(0, 1), (2, 4)]).block(np.array([0, 1]), np.empty((2, 2)))
+    >>> StoredGram(K, [(0, 1), (2, 4)]).block(np.array([0, 1]), np.empty((2, 2)))
     array([[ 0.,  2.],
            [ 8., 10.]])
     """
@@ -82,7 +82,7 @@ def cut(matrix, rows, columns):
 WIDTH = 1024  # columns that one thread adds up at a time
 
 
-class Rows:
+class RowCache:
     """The rows of a Gram matrix that an iteration asks for again and again.
 
     Those that were used last are kept, as many as there is room for; missing ones are computed
@@ -90,7 +90,7 @@ class Rows:
 
     Parameters
     ----------
-    operator : Operator or Stored
+    operator : Pieces
     capacity : int
         Number of rows to keep.
     dtype : float32 or float64
@@ -99,7 +99,7 @@ class Rows:
     Examples
     --------
     >>> from mercer.gram import Dense
-    >>> rows = Rows(Dense(np.diag([1.0, 2.0])), capacity=1)
+    >>> rows = RowCache(Dense(np.diag([1.0, 2.0])), capacity=1)
     >>> for _ in range(2):
     ...     total = rows.combine(np.array([0, 1]), np.array([3.0, 4.0]), keep=np.arange(2) == 0)
     >>> total, rows.kept

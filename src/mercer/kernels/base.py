@@ -267,7 +267,7 @@ class Kernel(Value):
 
     def inner(self, child: Kernel, block: Block) -> Any:
         """Return the Gram matrix of a part of this kernel."""
-        return adopted(child.evaluate(block.view(*self.sees(child))), block.left)
+        return in_library_of(child.evaluate(block.view(*self.sees(child))), block.left)
 
     def inner_slopes(self, name: str, block: Block, G: np.ndarray) -> dict[str, Any]:
         """Return the slopes of a part of this kernel, by their names in the whole."""
@@ -277,7 +277,7 @@ class Kernel(Value):
 
     def inner_diagonal(self, child: Kernel, points: Points) -> Any:
         """Return the diagonal of a part of this kernel."""
-        return adopted(child.evaluate_diagonal(points.view(*self.sees(child))), points)
+        return in_library_of(child.evaluate_diagonal(points.view(*self.sees(child))), points)
 
     def inner_features(self, child: Kernel, points: Points) -> FeatureMap | None:
         """Return the feature map of a part of this kernel, on the points of the whole."""
@@ -365,12 +365,12 @@ class VectorKernel(Kernel):
         return array_api_compat.array_namespace(parts[0]).concat(parts)
 
 
-def wrapped(part: Kernel, least: int) -> str:
+def parenthesized(part: Kernel, least: int) -> str:
     """Return the repr of a part, in parentheses if it binds less tightly than `least`."""
     return repr(part) if part.precedence >= least else f"({part!r})"
 
 
-def adopted(values: Any, points: Points) -> Any:
+def in_library_of(values: Any, points: Points) -> Any:
     """Return what a part computed with NumPy as an array of the library that holds the points."""
     if not isinstance(values, np.ndarray) or on_numpy(points):
         return values

@@ -36,7 +36,7 @@ __all__ = [
     "PatternKernel",
     "Patterns",
     "Vocabulary",
-    "counted",
+    "count_patterns",
     "multiply",
 ]
 
@@ -239,7 +239,9 @@ class PatternKernel(Kernel):
         return FeatureMap(len(vocabulary), lambda new: self.encoded(new).over(vocabulary))
 
 
-def counted(item: np.ndarray, pattern: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+def count_patterns(
+    item: np.ndarray, pattern: np.ndarray, shape: tuple[int, int]
+) -> sparse.csr_array:
     """Return how often each item has each pattern, from one entry for each occurrence."""
     ones = np.ones(len(item))
     return sparse.csr_array(sparse.coo_array((ones, (item, pattern)), shape))
@@ -257,7 +259,7 @@ def multiply(left: Patterns, right: Patterns, out: np.ndarray) -> np.ndarray:
     >>> multiply(new, seen, np.empty((1, 1)))
     array([[6.]])
     """
-    A, B = prepared(left, right), prepared(right, right)
+    A, B = prepare_rows(left, right), prepare_rows(right, right)
     if A.dense.shape[1]:
         np.matmul(A.dense, B.dense.T, out=out)
     else:
@@ -293,7 +295,7 @@ class Prepared:
         return _turned(self.starts, self.columns, self.values, len(self.common))
 
 
-def prepared(rows: Patterns, partner: Patterns) -> Prepared:
+def prepare_rows(rows: Patterns, partner: Patterns) -> Prepared:
     """Return rows as they meet those of a partner, remembered for its other parts."""
     found: Any = rows.prepared
     if found is None or found.common is not partner.common:

@@ -18,8 +18,8 @@ from mercer.domains import to_numpy
 from mercer.engine.tiles import diagonal
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense
-from mercer.gram.centered import centered
-from mercer.gram.sketch import whitened
+from mercer.gram.centered import center_gram
+from mercer.gram.sketch import whiten
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.machines.sketching import Items, Sketching
@@ -111,7 +111,7 @@ def _covariance(sketch: Any, white: Any, center: bool) -> tuple[np.ndarray, np.n
     """Return n times the covariance of the items in whitened coordinates, and their mean."""
     n = sketch.order
     device = hasattr(sketch, "whitening")
-    H, sums = (sketch if device else whitened(sketch, white)).moments_and_adjoint(np.ones((n, 1)))
+    H, sums = (sketch if device else whiten(sketch, white)).moments_and_adjoint(np.ones((n, 1)))
     if device:
         H, sums = white.around(H), white.back(sums)
     mean = sums[:, 0] / n if center else np.zeros(white.rank)
@@ -122,7 +122,7 @@ def _judged(sketching: Sketching, white: Any, count: int, center: bool) -> Appro
     """Return how far the components of other items are from exact ones, whatever their signs."""
 
     def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
-        moved, means = centered(gram) if center else (gram, np.zeros(gram.order))
+        moved, means = center_gram(gram) if center else (gram, np.zeros(gram.order))
         found = Full().solve(moved, min(count, gram.order - 1))
         kept = found.values > rounding(found.values, gram.order)
         alpha = found.vectors[:, kept] / np.sqrt(found.values[kept])

@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
-from mercer.engine.tiles import diagonal, on_numpy, settle, unpacks, working_bytes
+from mercer.engine.tiles import diagonal, on_numpy, prepare_points, unpacks, working_bytes
 from mercer.errors import DomainError, ValidityError
-from mercer.gram import Dense, LowRank, Pieces, Stored, assemble, features_of, product
-from mercer.gram.buffers import ROOM
+from mercer.gram import Dense, LowRank, Pieces, StoredGram, assemble, features_of, product
+from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
 from mercer.machines.bounds import limit_of
 from mercer.machines.devices import assembled, placed, prefers_gpu
@@ -122,7 +122,7 @@ class Margin(Scorer):
             plan = self._plan(kernel, points, len(programs), single, repair)
             single = plan.precision == "mixed"
             dtype = np.float32 if single else np.float64
-            settled = settle(kernel, points, single=single)
+            settled = prepare_points(kernel, points, single=single)
             effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
             try:
                 source, carry = self._assemble(kernel, settled, plan, weights, repair)
@@ -133,8 +133,8 @@ class Margin(Scorer):
                     raise
                 single = False  # it cannot hold these similarities
                 continue
-            if isinstance(source, Stored) and not isinstance(points, GramRows):
-                ROOM.give(source.array)
+            if isinstance(source, StoredGram) and not isinstance(points, GramRows):
+                BUFFERS.give(source.array)
             if single:
                 off = rounding(kernel, points, programs, optima)
                 optima = [replace(found, rounding=off) for found in optima]
@@ -197,17 +197,19 @@ class Margin(Scorer):
             # As if an item of weight w were there w times: the spectrum is that of SKS, S = √W.
             state = Decomposed(Problem(assemble(kernel, points), weights), self.indefinite)
             V = state.vectors if state.roots is None else state.vectors / state.roots[:, None]
-            return Stored((V * state.values) @ V.T), lambda c: transfer(state, c, self.indefinite)
+            return StoredGram((V * state.values) @ V.T), lambda c: transfer(
+                state, c, self.indefinite
+            )
         if plan.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
         found = assembled(kernel, points, plan, double=plan.precision != "mixed")
         dtype = np.float32 if plan.precision == "mixed" else np.float64
         if isinstance(found, Dense):
-            return Stored(found.array.astype(dtype, copy=False)), None
+            return StoredGram(found.array.astype(dtype, copy=False)), None
         if plan.stored:
-            K = ROOM.take((len(points), len(points)), dtype)
+            K = BUFFERS.take((len(points), len(points)), dtype)
             found.fill(K)
-            return Stored(K), None
+            return StoredGram(K), None
         return found, None
 
     @property
@@ -259,9 +261,9 @@ class Margin(Scorer):
             return self._scores(X)
         origin = function.points.origin
         rough = function.points.view(
-            "single precision", lambda p: settle(self.kernel_, p, origin, single=True)
+            "single precision", lambda p: prepare_points(self.kernel_, p, origin, single=True)
         )
-        new = settle(self.kernel_, points, origin, single=True)
+        new = prepare_points(self.kernel_, points, origin, single=True)
         try:
             scores = product(self.kernel_, new, rough, function.coefficients) + self.intercept_
         except ValidityError:  # too large for single precision
@@ -314,7 +316,7 @@ def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.nda
         expansion, kept = solved.transfer(coefficients), np.arange(len(order))
     if len(kept) == 0:  # a function needs a point to stand on: the first, times zero
         kept = np.array([0])
-    points = settle(kernel, solved.points[kept], solved.origin)
+    points = prepare_points(kernel, solved.points[kept], solved.origin)
     function = Function(kernel, points, expansion[kept])
     found = len(used) or isinstance(solved.points, Vectors)
     vectors = _things(solved.points[used]) if found else []
@@ -360,8 +362,8 @@ def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum
 
     def one(job: int) -> None:
         program = programs[job]
-        if isinstance(source, Stored):
-            part: Any = Stored(source.array, program.ranges)
+        if isinstance(source, StoredGram):
+            part: Any = StoredGram(source.array, program.ranges)
         elif np.array_equal(program.items, np.arange(source.order)):
             part = source
         else:
@@ -373,16 +375,16 @@ def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum
 
         some = [programs[job] for job in jobs]
         ranges, problems = [p.ranges for p in some], [p.problem for p in some]
-        assert isinstance(source, Stored)
+        assert isinstance(source, StoredGram)
         for job, found in zip(jobs, solve_batch(source, ranges, problems, effort), strict=True):
             optima[job] = found
 
     largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)
-    if isinstance(source, Stored) and len(programs) >= MANY and not effort.rough:
+    if isinstance(source, StoredGram) and len(programs) >= MANY and not effort.rough:
         simple = [job for job in largest_first if programs[job].is_simple]
         in_threads(several, [simple[k::SHARES] for k in range(SHARES) if simple[k::SHARES]])
     rest = [job for job in largest_first if optima[job] is None]
-    in_threads(one, rest, threads=isinstance(source, Stored))
+    in_threads(one, rest, threads=isinstance(source, StoredGram))
     return optima
 
 

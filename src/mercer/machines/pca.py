@@ -20,7 +20,7 @@ from mercer.domains import Points, Stream, Vectors
 from mercer.engine.tiles import working_bytes
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import LowRank, Operator
-from mercer.gram.centered import centered
+from mercer.gram.centered import center_gram
 from mercer.gram.stored import Striped
 from mercer.kernels import Kernel
 from mercer.machines.components import components_of
@@ -158,7 +158,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         gram = assembled(kernel, points, plan)
         if plan.stored and not isinstance(gram, LowRank):
             gram = Striped(gram.matrix())
-        moved, means = centered(gram) if self.center else (gram, np.zeros(len(points)))
+        moved, means = center_gram(gram) if self.center else (gram, np.zeros(len(points)))
         spectrum = self._spectrum(moved, plan, kernel.proof().verdict == "proved")
         alpha = spectrum.vectors / np.sqrt(spectrum.values)
         if self.center:

@@ -27,7 +27,7 @@ from mercer.domains import (
 )
 from mercer.engine.tiles import diagonal, on_numpy, working_bytes
 from mercer.gram import Dense
-from mercer.gram.single_precision import in_single
+from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
 from mercer.machines import devices
 from mercer.machines.devices import FASTER, assembled, fits, on_gpu, placed, prefers_gpu
@@ -225,7 +225,7 @@ class Ridge(Scorer):
         if not prefers_gpu(request, points) or repair:
             plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
             steps = plan.solver == "iterative" and plan.precision == "mixed"
-            if steps and not in_single(kernel, points):
+            if steps and not allows_single(kernel, points):
                 request = replace(request, precision="double")
                 plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
             return placed(plan, False, kernel, points)

@@ -20,12 +20,12 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.memory import affordable, available
 from mercer.progress import progress
-from mercer.rkhs.passes import equal_pieces, require_in_memory, resolved_on, rows_of
-from mercer.rkhs.statistic import Statistic, orders, permuted, require_count
+from mercer.rkhs.passes import equal_pieces, require_in_memory, resolve_on, rows_of
+from mercer.rkhs.statistic import Statistic, orders, permutation_test, require_count
 from mercer.threads import in_threads
 from mercer.values import whole
 
-__all__ = ["by_features", "linear_time", "mmd", "paired"]
+__all__ = ["by_features", "linear_time", "mmd", "paired_similarities"]
 
 METHODS = ("exact", "linear", "features")
 STORED_UP_TO = 4096  # items whose similarities are simply kept
@@ -140,7 +140,7 @@ def _exact(
             step(signs.shape[1])
     # Squares are sums of terms that are as large as this, so that zero is not told from less.
     size = float(np.mean(np.abs(np.asarray(diagonal(kernel, points), dtype=np.float64))))
-    return permuted(np.maximum(squares, 0.0), squared, rounding=1e-15 * size)
+    return permutation_test(np.maximum(squares, 0.0), squared, rounding=1e-15 * size)
 
 
 def _group(total: int, columns: int) -> int:
@@ -185,8 +185,10 @@ def linear_time(kernel: Kernel, X: Any, Y: Any, seed: int, squared: bool) -> Sta
             count = min(len(A), len(B)) // 2
             odd, even = 2 * np.arange(count), 2 * np.arange(count) + 1
             x, xx, y, yy = A[odd], A[even], B[odd], B[even]
-            h = paired(kernel, x, xx) + paired(kernel, y, yy)
-            found.append(h - paired(kernel, x, yy) - paired(kernel, xx, y))
+            h = paired_similarities(kernel, x, xx) + paired_similarities(kernel, y, yy)
+            found.append(
+                h - paired_similarities(kernel, x, yy) - paired_similarities(kernel, xx, y)
+            )
             step(2 * count)
     h = np.concatenate(found)
     square, error = float(h.mean()), float(h.std(ddof=1)) / math.sqrt(len(h))
@@ -232,17 +234,19 @@ def by_features(
     each = each[:, : count // 2] + each[:, count // 2 :]
     ours = each[0] * (count // 2)
     error = float(ours.std(ddof=1) / math.sqrt(len(ours))) if len(ours) > 1 else math.inf
-    return permuted(each.sum(axis=1), squared, error=error, approximate=f"{count} random features")
+    return permutation_test(
+        each.sum(axis=1), squared, error=error, approximate=f"{count} random features"
+    )
 
 
-def paired(kernel: Kernel, A: Points, B: Points) -> np.ndarray:
+def paired_similarities(kernel: Kernel, A: Points, B: Points) -> np.ndarray:
     """Return k(aᵢ, bᵢ) for each i, as the diagonals of small tiles.
 
     Examples
     --------
     >>> from mercer.kernels import Linear
     >>> k = Linear()
-    >>> paired(k, k.admit([[1.0], [2.0]]), k.admit([[3.0], [4.0]]))
+    >>> paired_similarities(k, k.admit([[1.0], [2.0]]), k.admit([[3.0], [4.0]]))
     array([3., 8.])
     """
     side = 1 if kernel.slow else SIDE
@@ -270,7 +274,7 @@ def _both(kernel: Kernel, X: Any, Y: Any, seed: int) -> tuple[Rows, Rows, Kernel
         isinstance(rows, Streamed) and rows.survey.weights is not None for rows in (left, right)
     ):
         raise DomainError("a discrepancy counts all rows alike; leave the stream's weights out")
-    return left, right, resolved_on(kernel, one, two)
+    return left, right, resolve_on(kernel, one, two)
 
 
 def _in_turn(left: Rows, right: Rows) -> Iterator[tuple[slice, Points]]:

@@ -14,7 +14,7 @@ from mercer.kernels import Kernel, named
 from mercer.memory import afford, affordable
 from mercer.progress import progress
 from mercer.rkhs.passes import require_in_memory
-from mercer.rkhs.statistic import Statistic, orders, permuted, require_count
+from mercer.rkhs.statistic import Statistic, orders, permutation_test, require_count
 from mercer.threads import in_threads
 
 __all__ = ["hsic"]
@@ -65,7 +65,7 @@ def hsic(
         for i, order in enumerate(each):
             values[i] = dependence(order)
             step()
-    return permuted(values / n**2)
+    return permutation_test(values / n**2)
 
 
 class _Stored:

@@ -12,7 +12,7 @@ from mercer.errors import DomainError
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
 
-__all__ = ["equal_pieces", "require_in_memory", "resolved_on", "rows_of"]
+__all__ = ["equal_pieces", "require_in_memory", "resolve_on", "rows_of"]
 
 PIECE = 8192  # items at a time
 SAMPLE = 5000  # items on which heuristics are resolved
@@ -45,7 +45,7 @@ def require_in_memory(X: Any, name: str, advice: str) -> None:
         raise DomainError(f"{name} is a stream, but all items are needed at once; {advice}")
 
 
-def resolved_on(kernel: Kernel, *samples: Points) -> Kernel:
+def resolve_on(kernel: Kernel, *samples: Points) -> Kernel:
     """Return the kernel with its heuristics resolved on samples together."""
     together = samples[0]
     for other in samples[1:]:

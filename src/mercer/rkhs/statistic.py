@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.errors import DomainError
 
-__all__ = ["Statistic", "orders", "permuted", "require_count"]
+__all__ = ["Statistic", "orders", "permutation_test", "require_count"]
 
 SAME = 1e-12  # relative difference of statistics that is rounding
 
@@ -89,7 +89,7 @@ def orders(count: int, permutations: int, seed: int) -> Iterator[np.ndarray]:
         yield rng.permutation(count)
 
 
-def permuted(
+def permutation_test(
     squares: np.ndarray, squared: bool = True, rounding: float = 0.0, **known: Any
 ) -> Statistic:
     """Return the first of several values, or its root, with the others as those of the null.

@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from mercer.domains import admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError
-from mercer.gram import Stored
+from mercer.gram import StoredGram
 from mercer.machines.bounds import limit_of, price
 from mercer.machines.classifier import Arranged
 from mercer.machines.machine import POLICIES
@@ -104,7 +104,7 @@ def along_C(
     rows = cut(K, split.test, items)
     tol = positive(machine, "tol", machine.tol)
     effort = Effort(tol, limit_of(machine.max_iter), len(items), len(items), 0)
-    path = Path(copy, some, Stored(cut(K, items, items)), effort)
+    path = Path(copy, some, StoredGram(cut(K, items, items)), effort)
     found = []
     for C in prices:
         if stopping():
@@ -132,7 +132,7 @@ def _scored(rows: np.ndarray, table: np.ndarray, some: Arranged) -> np.ndarray:
 class Path:
     """The duels of a training set, solved at one price after the other."""
 
-    def __init__(self, machine: Any, some: Arranged, source: Stored, effort: Effort) -> None:
+    def __init__(self, machine: Any, some: Arranged, source: StoredGram, effort: Effort) -> None:
         self.machine, self.some, self.source, self.effort = machine, some, source, effort
         self.programs: list[Program] = []
         self.optima: list[Optimum] = []

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
-from mercer.gram import Stored
+from mercer.gram import StoredGram
 from mercer.solvers.quadratic import DONE, ROUNDING, Optimum, Quadratic
 from mercer.solvers.smo import VECTORIZED, optimize_pairs
 from mercer.solvers.working_set import MIN_STEPS, STEPS_PER_VARIABLE, Effort
@@ -27,7 +27,7 @@ __all__ = ["solve_batch"]
 
 
 def solve_batch(
-    source: Stored,
+    source: StoredGram,
     ranges: Sequence[Sequence[tuple[int, int]]],
     problems: Sequence[Quadratic],
     effort: Effort,
@@ -48,7 +48,7 @@ def solve_batch(
     --------
     >>> z = np.array([1.0, -1.0])
     >>> problem = Quadratic(z, np.minimum(9 * z, 0.0), np.maximum(9 * z, 0.0), np.zeros(2))
-    >>> K = Stored(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    >>> K = StoredGram(np.array([[1.0, -1.0], [-1.0, 1.0]]))
     >>> [found] = solve_batch(K, [[(0, 2)]], [problem], Effort())
     >>> found.coefficients, found.status
     (array([ 0.5, -0.5]), 'solved')

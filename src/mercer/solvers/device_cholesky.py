@@ -15,8 +15,8 @@ import numpy as np
 
 from mercer.domains import to_numpy
 from mercer.errors import PlanWarning
-from mercer.gram.device.devices import emptied, free_bytes, is_full, torch_device
-from mercer.gram.device.operator import OnDevice
+from mercer.gram.device.devices import empty_cache, free_bytes, is_full, torch_device
+from mercer.gram.device.on_device import OnDevice
 from mercer.gram.device.streaming import tensor
 from mercer.memory import human
 from mercer.solvers.cholesky import Cholesky
@@ -104,7 +104,7 @@ class DeviceCholesky(Solver):
                 raise
         # Outside of the except clause, because the error holds the tensors of its frames.
         state.array = None
-        emptied()
+        empty_cache()
         return _on_cpu(state, R, penalty)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from mercer.engine.tiles import spans
-from mercer.gram.single_precision import roughened
+from mercer.gram.single_precision import single_products
 from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
 from mercer.solvers.pivoted_cholesky import LowRankFactor, pivoted
 from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
@@ -42,7 +42,7 @@ class Preconditioned(State):
 
     def __init__(self, problem: Problem, mixed: bool) -> None:
         super().__init__(problem)
-        rough = roughened(problem.gram) if mixed else None
+        rough = single_products(problem.gram) if mixed else None
         self.rough = None if rough is None else State(replace(problem, gram=rough))
         self.factor: LowRankFactor | None = None
         self.enough = math.inf

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.engine.tiles import spans
-from mercer.gram.buffers import ROOM
+from mercer.gram.buffers import BUFFERS
 from mercer.memory import affordable
 from mercer.threads import cores, in_threads, one_blas_thread
 
@@ -182,7 +182,7 @@ class Space:
         self.signs = np.where(shifts < 0, -1.0, 1.0)
         self.images = None if before is None else [np.zeros_like(before), before]
         self.unit = 1.0 if before is None else 1 / np.maximum(lengths_of(before), TINY)
-        self.basis = ROOM.take((CAPACITY, *first.shape), np.float64)
+        self.basis = BUFFERS.take((CAPACITY, *first.shape), np.float64)
         self.basis[0] = first
         self.work = np.empty_like(first)
         self.size = np.zeros(len(first))  # of T
@@ -265,5 +265,5 @@ class Space:
         X = np.empty((len(which), *self.work.shape))
         for c in range(len(lengths)):
             np.matmul(t[:, c].T, self.basis[:m, c], out=X[:, c])
-        ROOM.give(self.basis)
+        BUFFERS.give(self.basis)
         return X

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram import Pieces, Rows, Stored
-from mercer.gram.buffers import ROOM
+from mercer.gram import Pieces, RowCache, StoredGram
+from mercer.gram.buffers import BUFFERS
 from mercer.solvers.free_variables import GramRows, optimize_free
 from mercer.solvers.quadratic import (
     DONE,
@@ -88,7 +88,7 @@ class Slopes:
 
     def __init__(self, operator: Pieces, problem: Quadratic, effort: Effort) -> None:
         self.operator = operator
-        self.rows = Rows(operator, effort.kept, effort.dtype)
+        self.rows = RowCache(operator, effort.kept, effort.dtype)
         self.problem = problem
         self.items = np.arange(len(problem.target)) % operator.order
         self.beta = problem.start.astype(np.float64)
@@ -134,7 +134,7 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
     >>> maximize(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), problem, Effort()).coefficients
     array([ 0.5, -0.5])
     """
-    many = not isinstance(operator, Stored) and operator.order >= MIN_ITEMS_FOR_COARSE_START
+    many = not isinstance(operator, StoredGram) and operator.order >= MIN_ITEMS_FOR_COARSE_START
     if many and not problem.start.any() and np.isfinite(problem.upper - problem.lower).all():
         problem = replace(problem, start=_coarse_start(operator, problem, effort))
     state = Slopes(operator, problem, effort)
@@ -220,7 +220,7 @@ def _level(problem: Quadratic, slopes: np.ndarray, band: float = 0.1) -> np.ndar
 
 def _set_size(problem: Quadratic, state: Slopes, effort: Effort) -> int:
     """Return the size of the next working set: room for all free variables and as many others."""
-    if isinstance(state.operator, Stored):  # there is nothing to gain from leaving some out
+    if isinstance(state.operator, StoredGram):  # there is nothing to gain from leaving some out
         return len(state.beta)
     free = int(np.count_nonzero((state.beta > problem.lower) & (state.beta < problem.upper)))
     return max(effort.working, min(2 * free, effort.largest))
@@ -298,10 +298,10 @@ def _round(
 
     everything = len(chosen) == len(state.beta)
     goal = 0.9 * effort.tol if everything else max(0.5 * effort.tol, ROUND_SHARE * violation)
-    if everything and isinstance(operator, Stored):
+    if everything and isinstance(operator, StoredGram):
         K, layout = operator.array, _in_place(operator, problem)
     else:
-        place = ROOM.take((len(chosen), len(chosen)), effort.dtype)
+        place = BUFFERS.take((len(chosen), len(chosen)), effort.dtype)
         K = operator.block(state.items[chosen], place)
         layout = _compact(problem, chosen)
     beta, F = state.beta[chosen], state.F[chosen]
@@ -323,7 +323,7 @@ def _round(
             break
         total += FREE_STEP_COST * burst
     if K is not getattr(operator, "array", None):
-        ROOM.give(K)
+        BUFFERS.give(K)
     moved = np.flatnonzero(beta != state.beta[chosen])
     if everything:
         state.beta, state.F = beta, F
@@ -348,7 +348,7 @@ def _compact(problem: Quadratic, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
     return bounds[:-1].copy(), bounds, np.arange(len(bounds) - 1, dtype=np.int64)
 
 
-def _in_place(operator: Stored, problem: Quadratic) -> tuple[np.ndarray, ...]:
+def _in_place(operator: StoredGram, problem: Quadratic) -> tuple[np.ndarray, ...]:
     """Return the segments of all variables in a stored matrix: its ranges, once or twice."""
     copies = len(problem.target) // operator.order
     columns = np.array([a for a, _ in operator.ranges] * copies, dtype=np.int64)

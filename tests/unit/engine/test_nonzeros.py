@@ -10,7 +10,7 @@ from mercer.domains import ZERO
 from mercer.engine.block import Block
 from mercer.engine.distances import squared_distances
 from mercer.engine.nonzeros import Nonzeros
-from mercer.engine.tiles import MANY_ROWS, fill, settle
+from mercer.engine.tiles import MANY_ROWS, fill, prepare_points
 from mercer.gram import product
 from mercer.kernels import Exponential, Gaussian, Matern
 
@@ -30,7 +30,7 @@ def direct(X, Z, gamma):
 def test_distances_are_those_of_the_formula(whole, container):
     X = rows(whole=whole)
     kernel = Gaussian(2.0)
-    points = settle(kernel, kernel.admit(container(X)))
+    points = prepare_points(kernel, kernel.admit(container(X)))
     assert points.origin is ZERO and not points.is_sparse
     found = np.asarray(fill(kernel, points, points[np.arange(0, 900, 7)]))
     np.testing.assert_allclose(found, direct(X, X[0:900:7], 1 / 8), atol=1e-14)
@@ -47,7 +47,7 @@ def test_equal_rows_have_distance_zero_although_digits_cancel():
 def test_full_rows_keep_their_mean_as_origin():
     X = np.random.default_rng(0).normal(size=(MANY_ROWS + 5, 40))
     kernel = Gaussian(1.0)
-    assert settle(kernel, kernel.admit(X)).origin is not ZERO
+    assert prepare_points(kernel, kernel.admit(X)).origin is not ZERO
 
 
 def test_any_part_of_the_rows_can_be_taken():
@@ -65,7 +65,7 @@ def test_any_part_of_the_rows_can_be_taken():
 
 def test_settled_points_survive_pickling_without_their_encodings():
     kernel = Gaussian(1.0)
-    points = settle(kernel, kernel.admit(rows()))
+    points = prepare_points(kernel, kernel.admit(rows()))
     again = pickle.loads(pickle.dumps(points))
     assert again.origin is ZERO and not again._views
     np.testing.assert_array_equal(kernel(again), kernel(points))
@@ -75,11 +75,11 @@ def test_points_that_moved_to_another_origin_are_encoded_anew():
     rng = np.random.default_rng(0)
     near, far = rng.normal(size=(30, 6)), rng.normal(size=(20, 6)) + 1e6
     kernel = Gaussian(1.0)
-    here = settle(kernel, kernel.admit(near))
-    there = settle(kernel, kernel.admit(far))
+    here = prepare_points(kernel, kernel.admit(near))
+    there = prepare_points(kernel, kernel.admit(far))
     found = np.asarray(fill(kernel, here, there))
     np.testing.assert_allclose(found, direct(near, far, 0.5), atol=1e-12)
-    again = np.asarray(fill(kernel, there, settle(kernel, kernel.admit(far + 0.5))))
+    again = np.asarray(fill(kernel, there, prepare_points(kernel, kernel.admit(far + 0.5))))
     np.testing.assert_allclose(again, direct(far, far + 0.5, 0.5), atol=1e-9)
 
 
@@ -94,7 +94,7 @@ def test_single_precision_is_used_only_when_asked_for_and_is_near(kernel, shift)
     X = rng.normal(size=(300, 5)) + shift
     X[7] = X[200]
     exact = kernel(X)
-    points = settle(kernel, kernel.admit(X), single=True)
+    points = prepare_points(kernel, kernel.admit(X), single=True)
     K = fill(kernel, points, dtype=np.float32)
     assert exact.dtype == np.float64 and K.dtype == np.float32
     np.testing.assert_allclose(K, exact, atol=3e-5)
@@ -109,7 +109,7 @@ def test_single_precision_of_few_dimensions_is_near_too(width):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(100, width)) + 1e5
     kernel = Gaussian(1.0)
-    points = settle(kernel, kernel.admit(X), single=True)
+    points = prepare_points(kernel, kernel.admit(X), single=True)
     found = np.asarray(fill(kernel, points, dtype=np.float32))
     np.testing.assert_allclose(found, direct(X, X, 0.5), atol=1e-5)
 
@@ -122,7 +122,7 @@ def test_large_whole_numbers_are_exact_only_where_their_squares_are(most, single
     X[1::2] = X[::2]
     X[1::2, 0] += 1.0
     kernel = Gaussian(1.0)
-    points = settle(kernel, kernel.admit(X), single=single)[:100]
+    points = prepare_points(kernel, kernel.admit(X), single=single)[:100]
     assert points.origin is ZERO
     D = squared_distances(Block(points, points))
     exact = ((X[:100, None] - X[None, :100]) ** 2).sum(axis=2)

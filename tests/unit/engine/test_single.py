@@ -6,7 +6,7 @@ import pytest
 from mercer.engine.block import Block
 from mercer.engine.distances import FEW_IN_SINGLE, squared_distances
 from mercer.engine.single import absolute, exponential, squared
-from mercer.engine.tiles import settle
+from mercer.engine.tiles import prepare_points
 from mercer.kernels import Gaussian
 
 EPS = float(np.finfo(np.float32).eps)
@@ -47,7 +47,7 @@ def test_near_pairs_far_away_keep_their_digits(width):
     X[::2] += 100.0
     X[20] = X[10] + 1e-3
     k = Gaussian(3.0)
-    points = settle(k, k.admit(X), single=True)
+    points = prepare_points(k, k.admit(X), single=True)
     D = squared_distances(Block(points, points))
     exact = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     others = ~np.eye(60, dtype=bool)
@@ -80,8 +80,8 @@ def test_near_pairs_of_tensors_keep_their_digits():
 def test_of_two_sides_one_may_be_in_single_precision(width, first):
     X = rows(60, width).astype(float) + 1e6
     k = Gaussian(width**0.5)
-    one = settle(k, k.admit(X[:25]), single=first)
-    other = settle(k, k.admit(X[25:]), one.origin, single=not first)
+    one = prepare_points(k, k.admit(X[:25]), single=first)
+    other = prepare_points(k, k.admit(X[25:]), one.origin, single=not first)
     D = squared_distances(Block(one, other))
     exact = ((X[:25, None] - X[None, 25:]) ** 2).sum(axis=2)
     assert D.dtype == np.float64

@@ -6,11 +6,11 @@ import numpy as np
 
 from mercer import SVC
 from mercer.gram import buffers as room
-from mercer.gram.buffers import Room
+from mercer.gram.buffers import BufferPool
 
 
 def test_a_block_is_lent_to_one_borrower_at_a_time():
-    here = Room()
+    here = BufferPool()
     first = here.take((10, 10), np.float64)
     here.give(first)
     second, third = here.take((5, 5), np.float32), here.take((5, 5), np.float32)
@@ -18,7 +18,7 @@ def test_a_block_is_lent_to_one_borrower_at_a_time():
 
 
 def test_of_two_blocks_the_larger_is_kept():
-    here = Room()
+    here = BufferPool()
     small, large = here.take((2,), np.float64), here.take((100,), np.float64)
     here.give(large)
     here.give(small)
@@ -27,7 +27,7 @@ def test_of_two_blocks_the_larger_is_kept():
 
 def test_huge_blocks_go_back(monkeypatch):
     monkeypatch.setattr(room, "KEPT", 1000)
-    here = Room()
+    here = BufferPool()
     huge = here.take((1000,), np.float64)
     here.give(huge)
     assert not np.shares_memory(here.take((10,), np.float64), huge)

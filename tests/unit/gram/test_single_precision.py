@@ -5,10 +5,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mercer.engine.tiles import settle
+from mercer.engine.tiles import prepare_points
 from mercer.errors import ValidityError
 from mercer.gram import Blocked, Dense
-from mercer.gram.single_precision import Rough, in_single, roughened
+from mercer.gram.single_precision import SinglePrecision, allows_single, single_products
 from mercer.kernels import Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial, Spectrum
 
 module = import_module("mercer.gram.product")  # the package has a function of that name
@@ -33,7 +33,7 @@ def test_they_have_the_digits_of_single_precision(width, columns, size, kernel):
     X = rows(150, width)
     c = size * np.random.default_rng(1).normal(size=(150, *columns))
     whole = np.asarray(kernel(X)) @ c
-    found = roughened(Blocked(kernel, kernel.admit(X))) @ c
+    found = single_products(Blocked(kernel, kernel.admit(X))) @ c
     assert 0 < np.abs(found - whole).max() <= 3e-6 * np.abs(whole).max()
     assert found.shape == whole.shape and found.dtype == np.float64
 
@@ -41,7 +41,7 @@ def test_they_have_the_digits_of_single_precision(width, columns, size, kernel):
 def test_what_single_precision_cannot_hold_is_computed_in_double():
     k = Polynomial(8, 1.0)
     X, c = 1e4 * rows(100), np.ones(100)
-    rough = Rough(k, k.admit(X))
+    rough = SinglePrecision(k, k.admit(X))
     assert np.allclose(rough @ c, np.asarray(k(X)) @ c, rtol=1e-12)
     assert rough.rounded is None  # once is enough to know
 
@@ -50,7 +50,7 @@ def test_what_single_precision_cannot_hold_is_computed_in_double():
 def test_similarities_may_fit_where_their_sums_do_not(count):
     k = Linear()
     X, c = np.full((count, 1), 1.5e19), np.ones((count, 1))
-    rough = Rough(k, k.admit(X))
+    rough = SinglePrecision(k, k.admit(X))
     assert np.isfinite(np.float32(k.pair(X[0], X[0])))
     assert np.allclose(rough @ c, count * 2.25e38, rtol=1e-12)
     assert rough.rounded is None
@@ -59,7 +59,7 @@ def test_similarities_may_fit_where_their_sums_do_not(count):
 def test_each_column_has_a_size_of_its_own():
     k = Gaussian(1.0)
     X, c = rows(100), np.random.default_rng(1).normal(size=(100, 3)) * [1e-50, 1.0, 0.0]
-    whole, found = np.asarray(k(X)) @ c, roughened(Blocked(k, k.admit(X))) @ c
+    whole, found = np.asarray(k(X)) @ c, single_products(Blocked(k, k.admit(X))) @ c
     assert np.all(np.abs(found - whole).max(axis=0) <= 3e-6 * np.abs(whole).max(axis=0))
 
 
@@ -69,21 +69,21 @@ def test_the_same_on_one_thread_or_many(use_cores):
     answers = []
     for cores in (1, 2):
         use_cores(cores)
-        answers.append(Rough(k, points) @ c)
+        answers.append(SinglePrecision(k, points) @ c)
     assert np.array_equal(*answers)
 
 
 def test_only_rows_of_numbers_have_them():
     k = Spectrum(2)
-    assert roughened(Blocked(k, k.admit(["ab", "ba"]))) is None
-    assert roughened(Dense(np.eye(2))) is None
+    assert single_products(Blocked(k, k.admit(["ab", "ba"]))) is None
+    assert single_products(Dense(np.eye(2))) is None
 
 
 def test_kernels_that_stay_in_double_precision_have_none():
     points = Gaussian(1.0).admit(rows(20))
-    assert in_single(Gaussian(1.0), points) and in_single(Gaussian(1.0) + Linear(), points)
-    assert not in_single(Cosine(), points) and not in_single(Cosine() + Linear(), points)
-    assert roughened(Blocked(Cosine(), points)) is None
+    assert allows_single(Gaussian(1.0), points) and allows_single(Gaussian(1.0) + Linear(), points)
+    assert not allows_single(Cosine(), points) and not allows_single(Cosine() + Linear(), points)
+    assert single_products(Blocked(Cosine(), points)) is None
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -92,6 +92,6 @@ def test_a_similarity_that_is_not_finite_is_named_by_any_product(single):
     X[70] = 1e200
     k = Linear()
     with np.errstate(over="ignore"):
-        points = settle(k, k.admit(X), single=single)
+        points = prepare_points(k, k.admit(X), single=single)
     with pytest.raises(ValidityError, match=r"items .*70"):
         Blocked(k, points) @ np.ones(100)

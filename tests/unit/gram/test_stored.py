@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.gram import Blocked, Dense, Rows, Stored
+from mercer.gram import Blocked, Dense, RowCache, StoredGram
 from mercer.kernels import Gaussian
 
 
@@ -41,7 +41,7 @@ def ask(rows, columns, keep=True, seed=0):
 
 
 def test_a_row_is_kept_when_it_is_asked_for_a_second_time():
-    rows = Rows(Counted(matrix()), capacity=5)
+    rows = RowCache(Counted(matrix()), capacity=5)
     ask(rows, [1, 2, 3])
     assert rows.kept == [] and rows.operator.filled == []
     ask(rows, [2, 3, 4])
@@ -52,7 +52,7 @@ def test_a_row_is_kept_when_it_is_asked_for_a_second_time():
 
 
 def test_rows_that_are_not_wanted_are_never_kept():
-    rows = Rows(Counted(matrix()), capacity=5)
+    rows = RowCache(Counted(matrix()), capacity=5)
     for _ in range(3):
         ask(rows, [1, 2, 3], keep=False)
     assert rows.kept == []
@@ -63,7 +63,7 @@ def test_rows_that_are_not_wanted_are_never_kept():
 
 
 def test_the_row_that_was_not_used_for_longest_gives_way():
-    rows = Rows(Counted(matrix()), capacity=3)
+    rows = RowCache(Counted(matrix()), capacity=3)
     for columns in ([0, 1, 2], [0, 1, 2]):
         ask(rows, columns)
     assert rows.kept == [0, 1, 2]
@@ -77,7 +77,7 @@ def test_the_row_that_was_not_used_for_longest_gives_way():
 
 
 def test_rows_in_use_may_give_way_to_others_of_the_same_sum():
-    rows = Rows(Counted(matrix()), capacity=2)
+    rows = RowCache(Counted(matrix()), capacity=2)
     for _ in range(2):
         ask(rows, [0, 1])
     ask(rows, [2, 3])
@@ -87,7 +87,7 @@ def test_rows_in_use_may_give_way_to_others_of_the_same_sum():
 
 
 def test_more_rows_than_there_is_room_for_are_not_kept_at_all():
-    rows = Rows(Counted(matrix()), capacity=2)
+    rows = RowCache(Counted(matrix()), capacity=2)
     for _ in range(3):
         ask(rows, [0, 1, 2])
     assert rows.kept == []
@@ -98,7 +98,7 @@ def test_more_rows_than_there_is_room_for_are_not_kept_at_all():
 def test_sums_are_right_whatever_is_kept(capacity, dtype):
     rng = np.random.default_rng(0)
     K = matrix()
-    rows = Rows(Dense(K), capacity, dtype)
+    rows = RowCache(Dense(K), capacity, dtype)
     assert rows.capacity == min(capacity, 12)
     for _ in range(60):
         columns = np.sort(rng.choice(12, size=rng.integers(1, 6), replace=False))
@@ -114,14 +114,14 @@ def test_wide_sums_are_added_up_in_pieces():
     X = np.random.default_rng(0).normal(size=(2500, 3))
     k = Gaussian(1.0)
     operator = Blocked(k, k.admit(X))
-    rows, columns = Rows(operator, 10), np.array([3, 1000, 2400])
+    rows, columns = RowCache(operator, 10), np.array([3, 1000, 2400])
     for _ in range(3):
         total = rows.combine(columns, np.array([1.0, -2.0, 3.0]), np.ones(3, dtype=bool))
     assert rows.kept == [3, 1000, 2400]
     np.testing.assert_allclose(total, k(X, X[columns]) @ [1.0, -2.0, 3.0], rtol=1e-12)
 
 
-# ---- Stored ------------------------------------------------------------------------------------
+# ---- StoredGram --------------------------------------------------------------------------------
 
 
 RANGES = {
@@ -137,7 +137,7 @@ RANGES = {
 @pytest.mark.parametrize("name", RANGES)
 def test_ranges_of_a_stored_matrix_are_its_rows_and_columns(name, dtype):
     K, ranges = matrix().astype(dtype), RANGES[name]
-    stored = Stored(K, ranges)
+    stored = StoredGram(K, ranges)
     places = np.concatenate([np.arange(a, b) for a, b in ranges or [(0, 12)]])
     part = K[np.ix_(places, places)]
     assert stored.order == len(places)
@@ -158,13 +158,13 @@ def test_ranges_of_a_stored_matrix_are_its_rows_and_columns(name, dtype):
 
 def test_sums_of_single_precision_rows_are_in_double_precision():
     K = np.full((3, 3), np.float32(0.1))
-    total = Stored(K).combine(np.arange(3), np.array([1e8, 1.0, -1e8]))
+    total = StoredGram(K).combine(np.arange(3), np.array([1e8, 1.0, -1e8]))
     np.testing.assert_allclose(total, float(np.float32(0.1)), rtol=1e-7)
 
 
 def test_a_stored_matrix_can_have_rows_that_are_kept():
     K = matrix()
-    rows = Rows(Stored(K, [(2, 9)]), 3)
+    rows = RowCache(StoredGram(K, [(2, 9)]), 3)
     for _ in range(3):
         total = rows.combine(np.array([0, 6]), np.ones(2), np.ones(2, dtype=bool))
     assert rows.kept == [0, 6]

@@ -7,7 +7,7 @@ from scipy import sparse
 import mercer.kernels.patterns as patterns
 from mercer import SVC, GaussianProcess, KernelRidge, KernelRidgeClassifier
 from mercer.kernels import Spectrum, Text, WeightedDegree
-from mercer.kernels.patterns import Patterns, Vocabulary, counted
+from mercer.kernels.patterns import Patterns, Vocabulary, count_patterns
 from mercer.kernels.strings import Mismatch
 
 WORDS = ["banana", "", "ananas", "na", "nab"]
@@ -29,7 +29,7 @@ def test_rows_over_another_vocabulary_lose_what_it_does_not_have():
 
 
 def test_occurrences_are_counted():
-    found = counted(np.array([0, 0, 2, 0]), np.array([1, 1, 0, 0]), (3, 2))
+    found = count_patterns(np.array([0, 0, 2, 0]), np.array([1, 1, 0, 0]), (3, 2))
     np.testing.assert_array_equal(found.toarray(), [[1.0, 2.0], [0.0, 0.0], [1.0, 0.0]])
 
 

@@ -218,8 +218,8 @@ def test_an_error_leaves_no_thread(method):
         raise Odd
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(approximate, "paired", fail)
-        patch.setattr(approximate, "permuted", fail)
+        patch.setattr(approximate, "paired_similarities", fail)
+        patch.setattr(approximate, "permutation_test", fail)
         patch.setattr(approximate, "spans", fail)
         try:
             mmd(Gaussian(1.0), *streams, method=method)

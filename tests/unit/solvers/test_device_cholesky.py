@@ -69,7 +69,7 @@ def full(*arguments):
     raise torch.OutOfMemoryError("CUDA out of memory")
 
 
-@pytest.mark.parametrize("place", ["operator.allocate", "operator.evaluate"])
+@pytest.mark.parametrize("place", ["on_device.allocate", "on_device.evaluate"])
 def test_full_memory(place, monkeypatch):
     monkeypatch.setattr(f"mercer.gram.device.{place}", full)
     with pytest.warns(PlanWarning, match="factored on the CPU instead"):

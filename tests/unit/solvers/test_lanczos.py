@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.gram import Dense, LowRank
-from mercer.gram.centered import Centered, centered
+from mercer.gram.centered import Centered, center_gram
 from mercer.gram.stored import Striped, one_blas_thread
 from mercer.kernels import Gaussian, Linear
 from mercer.solvers.eigenpairs import Full
@@ -108,7 +108,7 @@ def test_centering_takes_the_mean_of_the_features_away():
     np.testing.assert_allclose(K.upper(), expected, atol=1e-12)
     np.testing.assert_allclose(K @ V, expected @ V, atol=1e-11)
     np.testing.assert_allclose(K.diagonal(), np.diag(expected), atol=1e-12)
-    features, means = centered(LowRank(Phi))
+    features, means = center_gram(LowRank(Phi))
     np.testing.assert_allclose(features.matrix(), expected, atol=1e-12)
     np.testing.assert_allclose(means, K.means, atol=1e-11)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mercer.domains import Vectors
 from mercer.engine.tiles import fill
-from mercer.gram.device.devices import emptied, free_bytes, is_full
+from mercer.gram.device.devices import empty_cache, free_bytes, is_full
 from mercer.kernels import Kernel
 
 __all__ = ["evaluate", "in_parts", "multiply", "normal", "rows_at_once"]
@@ -97,4 +97,4 @@ def in_parts(count: int, size: int, use: Callable[[slice], None]) -> None:
         else:
             start += size
             continue
-        emptied()
+        empty_cache()

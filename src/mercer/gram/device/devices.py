@@ -17,7 +17,7 @@ from mercer.memory import human
 __all__ = [
     "allocate",
     "device_choice",
-    "emptied",
+    "empty_cache",
     "free_bytes",
     "is_full",
     "or_on_the_cpu",
@@ -109,7 +109,7 @@ def is_full(error: BaseException) -> bool:
     return isinstance(error, tuple(kinds))
 
 
-def emptied() -> None:
+def empty_cache() -> None:
     """Give back what Torch holds of a device's memory without using it."""
     import torch
 
@@ -125,7 +125,7 @@ def or_on_the_cpu(work: Callable[[], T], instead: Callable[[], T], task: str, de
         if not is_full(error):
             raise
     # Outside of the except clause, because the error holds the tensors of its frames.
-    emptied()
+    empty_cache()
     warnings.warn(
         f"{task} does not fit into the memory of {device} ({human(free_bytes(device))} are free); "
         "it is computed on the CPU instead, which is slower and gives the same answer",

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from mercer.kernels import Kernel
 
-__all__ = ["Length", "Metric", "Program", "Unfused", "Writer"]
+__all__ = ["Length", "Metric", "PairProgram", "ProgramWriter", "Unfused"]
 
 LARGEST = 3e38  # in single precision
 LOG2E = math.log2(math.e)
@@ -65,7 +65,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Program:
+class PairProgram:
     """What is computed for each pair.
 
     Attributes
@@ -99,11 +99,11 @@ Columns = tuple[int, ...] | None
 
 
 @dataclass
-class Writer:
+class ProgramWriter:
     """A program in the making."""
 
     width: int
-    rules: Mapping[type, Callable[[Writer, Any, Columns], str]]
+    rules: Mapping[type, Callable[[ProgramWriter, Any, Columns], str]]
     metrics: dict[Metric, float] = field(default_factory=dict)
     lengths: dict[Length, int] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
@@ -176,13 +176,13 @@ class Writer:
                 places.append(seen[column])
         return tuple(places)
 
-    def program(self, result: str) -> Program:
+    def program(self, result: str) -> PairProgram:
         """Return what was written, with its result in the last line."""
         if not self.metrics:
             raise Unfused("it looks at no pair of rows")
         if not self.lines or list(self.lines.values())[-1] != result:
             self.line(f"1.0 * {result}")
-        return Program(
+        return PairProgram(
             tuple(self.metrics),
             tuple(self.metrics.values()),
             tuple(self.lengths),

@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from mercer.gram.device.expression import Program
-from mercer.gram.device.sides import PADDING, Products, Side, clearance, whole
-from mercer.gram.device.source import Form, Way, text
+from mercer.gram.device.expression import PairProgram
+from mercer.gram.device.prepared_rows import PADDING, PreparedRows, Products, clearance, whole
+from mercer.gram.device.source import SourceShape, Way, text
 
 __all__ = ["available", "multiply"]
 
@@ -36,9 +36,9 @@ def available(device: str) -> bool:
 
 
 def multiply(
-    program: Program,
-    first: Side,
-    second: Side,
+    program: PairProgram,
+    first: PreparedRows,
+    second: PreparedRows,
     V: Any,
     products: Products = "split",
     exact: bool = False,
@@ -80,7 +80,12 @@ def multiply(
 
 
 def _some(
-    program: Program, first: Side, second: Side, V: Any, products: Products, blocks: Any
+    program: PairProgram,
+    first: PreparedRows,
+    second: PreparedRows,
+    V: Any,
+    products: Products,
+    blocks: Any,
 ) -> Any:
     """Multiply by at most as many columns as fit at once."""
     import torch
@@ -110,18 +115,22 @@ def _some(
 
 
 def _form(
-    program: Program, side: Side, ways: tuple[Way, ...], products: Products, targets: int
-) -> Form:
+    program: PairProgram,
+    side: PreparedRows,
+    ways: tuple[Way, ...],
+    products: Products,
+    targets: int,
+) -> SourceShape:
     """Return what decides about the text, in which values of parameters do not count."""
     widths = [
         int(part.columns.shape[0] if way == "difference" else part.table.shape[1])
         for part, way in zip(side.parts, ways, strict=True)
     ]
     structure = replace(program, values=(0.0,) * len(program.values))
-    return Form(structure, ways, tuple(widths), products, targets)
+    return SourceShape(structure, ways, tuple(widths), products, targets)
 
 
-def _span(form: Form, n: int, m: int, bm: int) -> int:
+def _span(form: SourceShape, n: int, m: int, bm: int) -> int:
     """Return how many columns an instance has: few if there are few rows, to have many of them."""
     cuts = max(min(-(-INSTANCES * bm // n), m // SHORTEST), 1)
     if form.apart:
@@ -129,7 +138,7 @@ def _span(form: Form, n: int, m: int, bm: int) -> int:
     return -(-m // cuts // PADDING) * PADDING
 
 
-def _coefficients(form: Form, V: Any, m: int) -> Any:
+def _coefficients(form: SourceShape, V: Any, m: int) -> Any:
     """Return coefficients as the kernel reads them, with zeros for padding."""
     import torch
 
@@ -139,7 +148,9 @@ def _coefficients(form: Form, V: Any, m: int) -> Any:
     return found
 
 
-def _ways(program: Program, first: Side, second: Side) -> tuple[tuple[Way, ...], list[float]]:
+def _ways(
+    program: PairProgram, first: PreparedRows, second: PreparedRows
+) -> tuple[tuple[Way, ...], list[float]]:
     """Return how each metric is computed, and the distances below which pairs are close."""
     ways: list[Way] = []
     nears = []
@@ -158,7 +169,7 @@ def _ways(program: Program, first: Side, second: Side) -> tuple[tuple[Way, ...],
     return tuple(ways), nears
 
 
-def _tensors(first: Side, second: Side, nears: list[float]) -> dict[str, Any]:
+def _tensors(first: PreparedRows, second: PreparedRows, nears: list[float]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for i, (a, b) in enumerate(zip(first.parts, second.parts, strict=True)):
         found |= {
@@ -171,7 +182,7 @@ def _tensors(first: Side, second: Side, nears: list[float]) -> dict[str, Any]:
     return found
 
 
-def _units(side: Side) -> Any:
+def _units(side: PreparedRows) -> Any:
     """Return what a unit of each table is worth, on the device: nobody waits for it."""
     import torch
 
@@ -183,7 +194,7 @@ def _units(side: Side) -> Any:
     return torch.stack([given if unit is None else unit for unit in units])
 
 
-def table(form: Form) -> tuple[int, int, int, int]:
+def table(form: SourceShape) -> tuple[int, int, int, int]:
     """Return rows and columns of a block, warps and stages: what was fastest on an H200."""
     if form.by_product:
         return (64, 64, 4, 3) if set(form.ways) != {"product"} else (128, 64, 8, 2)

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram.device.expression import LOG2E, Columns, Metric, Program, Unfused, Writer
+from mercer.gram.device.expression import (
+    LOG2E,
+    Columns,
+    Metric,
+    PairProgram,
+    ProgramWriter,
+    Unfused,
+)
 from mercer.kernels import (
     Constant,
     Cosine,
@@ -36,24 +43,24 @@ __all__ = ["RULES", "fuse"]
 # ---- leaves ---------------------------------------------------------------------------------
 
 
-def _squared(w: Writer, k: Any, columns: Columns, steep: float) -> str:
+def _squared(w: ProgramWriter, k: Any, columns: Columns, steep: float) -> str:
     return w.metric(Metric("squared", columns, k.scales), steep)
 
 
-def _gaussian(w: Writer, k: Any, columns: Columns) -> str:
+def _gaussian(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.decay(_squared(w, k, columns, 0.5 * k.precision), 0.5 * k.precision)
 
 
-def _exponential(w: Writer, k: Any, columns: Columns) -> str:
+def _exponential(w: ProgramWriter, k: Any, columns: Columns) -> str:
     root = w.line(f"tl.sqrt({_squared(w, k, columns, math.inf)})")
     return w.decay(root, 1 / k.sigma)
 
 
-def _laplacian(w: Writer, k: Any, columns: Columns) -> str:
+def _laplacian(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.decay(w.metric(Metric("cityblock", columns, k.scales)), 1 / k.sigma)
 
 
-def _matern(w: Writer, k: Any, columns: Columns) -> str:
+def _matern(w: ProgramWriter, k: Any, columns: Columns) -> str:
     if k.nu == math.inf:
         return _gaussian(w, k, columns)
     if k.nu not in (0.5, 1.5, 2.5):
@@ -70,17 +77,17 @@ def _matern(w: Writer, k: Any, columns: Columns) -> str:
     return w.line(f"(1.0 + {t} + {t} * {t} * {w.number(1 / 3)}) * {falling}")
 
 
-def _rational(w: Writer, k: Any, columns: Columns) -> str:
+def _rational(w: ProgramWriter, k: Any, columns: Columns) -> str:
     D = _squared(w, k, columns, 0.5 * k.precision)
     base = w.line(f"1.0 + {D} * {w.number(0.5 / k.alpha * k.precision)}")
     return w.line(f"tl.exp2(tl.log2({base}) * {w.number(-k.alpha)})")
 
 
-def _periodic(w: Writer, k: Any, columns: Columns) -> str:
+def _periodic(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.decay(w.metric(Metric("squared", columns, change=k), 0.5), 0.5)
 
 
-def _shepard(w: Writer, k: Any, columns: Columns) -> str:
+def _shepard(w: ProgramWriter, k: Any, columns: Columns) -> str:
     if k.order not in (1.0, 2.0):
         raise Unfused(f"Shepard of order {k.order:g} is no function of a distance of order 1 or 2")
     scales = None
@@ -101,17 +108,17 @@ def _shepard(w: Writer, k: Any, columns: Columns) -> str:
     return w.decay(w.real_power(D, exponent), k.sensitivity)
 
 
-def _linear(w: Writer, k: Any, columns: Columns) -> str:
+def _linear(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.metric(Metric("dot", columns))
 
 
-def _polynomial(w: Writer, k: Any, columns: Columns) -> str:
+def _polynomial(w: ProgramWriter, k: Any, columns: Columns) -> str:
     dot = w.metric(Metric("dot", columns))
     base = w.line(f"{dot} * {w.number(k.scale)} + {w.number(k.offset)}")
     return w.power(base, k.degree)
 
 
-def _sigmoid(w: Writer, k: Any, columns: Columns) -> str:
+def _sigmoid(w: ProgramWriter, k: Any, columns: Columns) -> str:
     dot = w.metric(Metric("dot", columns))
     x = w.line(f"{dot} * {w.number(k.slope)} + {w.number(k.offset)}")
     x = w.line(f"tl.minimum(tl.maximum({x}, -20.0), 20.0)")
@@ -125,15 +132,15 @@ def _sigmoid(w: Writer, k: Any, columns: Columns) -> str:
     return w.line(f"tl.where({s} < 0.09, {near}, {far})")
 
 
-def _constant(w: Writer, k: Any, columns: Columns) -> str:
+def _constant(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.number(k.value)
 
 
-def _changed_dot(w: Writer, k: Any, columns: Columns) -> str:
+def _changed_dot(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.metric(Metric("dot", columns, change=k))
 
 
-def _tanimoto(w: Writer, k: Any, columns: Columns) -> str:
+def _tanimoto(w: ProgramWriter, k: Any, columns: Columns) -> str:
     dot = w.metric(Metric("dot", columns))
     here, there = w.length(Linear(), columns, inverse=False)
     rest = w.line(f"{here} + {there} - {dot}")
@@ -143,27 +150,27 @@ def _tanimoto(w: Writer, k: Any, columns: Columns) -> str:
 # ---- compositions ---------------------------------------------------------------------------
 
 
-def _sum(w: Writer, k: Any, columns: Columns) -> str:
+def _sum(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.line(f"{w.write(k.left, columns)} + {w.write(k.right, columns)}")
 
 
-def _product(w: Writer, k: Any, columns: Columns) -> str:
+def _product(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.line(f"{w.write(k.left, columns)} * {w.write(k.right, columns)}")
 
 
-def _scale(w: Writer, k: Any, columns: Columns) -> str:
+def _scale(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.line(f"{w.write(k.kernel, columns)} * {w.number(k.factor)}")
 
 
-def _power(w: Writer, k: Any, columns: Columns) -> str:
+def _power(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.power(w.write(k.kernel, columns), k.exponent)
 
 
-def _exp(w: Writer, k: Any, columns: Columns) -> str:
+def _exp(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.decay(w.write(k.kernel, columns), -1.0)
 
 
-def _polynomial_of(w: Writer, k: Any, columns: Columns) -> str:
+def _polynomial_of(w: ProgramWriter, k: Any, columns: Columns) -> str:
     inner = w.write(k.kernel, columns)
     *lower, result = (w.number(c) for c in k.coefficients)
     for c in reversed(lower):  # Horner's rule
@@ -171,13 +178,13 @@ def _polynomial_of(w: Writer, k: Any, columns: Columns) -> str:
     return result
 
 
-def _normalize(w: Writer, k: Any, columns: Columns) -> str:
+def _normalize(w: ProgramWriter, k: Any, columns: Columns) -> str:
     inner = w.write(k.kernel, columns)
     here, there = w.length(k.kernel, columns, inverse=True)
     return w.line(f"{inner} * {here} * {there}")
 
 
-def _gaussian_over(w: Writer, k: Any, columns: Columns) -> str:
+def _gaussian_over(w: ProgramWriter, k: Any, columns: Columns) -> str:
     if type(k.kernel) is Linear:  # whose distance is that of the rows
         return _gaussian(w, Gaussian(k.bandwidth), columns)
     inner = w.write(k.kernel, columns)
@@ -186,11 +193,11 @@ def _gaussian_over(w: Writer, k: Any, columns: Columns) -> str:
     return w.decay(D, 0.5 * min(1 / k.bandwidth / k.bandwidth, 1e300))
 
 
-def _inner(w: Writer, k: Any, columns: Columns) -> str:
+def _inner(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.write(k.kernel, columns)
 
 
-def _on(w: Writer, k: Any, columns: Columns) -> str:
+def _on(w: ProgramWriter, k: Any, columns: Columns) -> str:
     if k.missing != "error":
         raise Unfused("missing entries are looked at column by column")
     inside = w.inside(k.columns, columns)
@@ -199,7 +206,7 @@ def _on(w: Writer, k: Any, columns: Columns) -> str:
     return w.write(k.kernel, None if inside == tuple(range(w.width)) else inside)
 
 
-RULES: dict[type, Callable[[Writer, Any, Columns], str]] = {
+RULES: dict[type, Callable[[ProgramWriter, Any, Columns], str]] = {
     Gaussian: _gaussian,
     Exponential: _exponential,
     Laplacian: _laplacian,
@@ -227,7 +234,7 @@ RULES: dict[type, Callable[[Writer, Any, Columns], str]] = {
 }
 
 
-def fuse(kernel: Kernel, width: int) -> Program:
+def fuse(kernel: Kernel, width: int) -> PairProgram:
     """Return the program of a resolved kernel on rows of this width, or raise `Unfused`.
 
     Examples
@@ -241,5 +248,5 @@ def fuse(kernel: Kernel, width: int) -> Program:
         ...
     mercer.gram.device.expression.Unfused: Chi2 is no function of dot products or distances
     """
-    writer = Writer(width, RULES)
+    writer = ProgramWriter(width, RULES)
     return writer.program(writer.write(kernel, None))

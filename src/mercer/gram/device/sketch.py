@@ -13,10 +13,10 @@ import numpy as np
 
 from mercer.domains import VECTORS, InMemory, Points, to_numpy
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
-from mercer.gram.device.devices import allocate, emptied, is_full, or_on_the_cpu, torch_device
-from mercer.gram.device.engine import Engine, Precision, Ready
-from mercer.gram.device.plain import explained, numbered
-from mercer.gram.device.sides import Products
+from mercer.gram.device.devices import allocate, empty_cache, is_full, or_on_the_cpu, torch_device
+from mercer.gram.device.multiplier import Multiplier, Precision, ReadyRows
+from mercer.gram.device.numeric_rows import explain_products, number_columns
+from mercer.gram.device.prepared_rows import Products
 from mercer.gram.device.streaming import DeviceRows, tensor
 from mercer.gram.device.whitening import DeviceWhitening, Map, inverse
 from mercer.gram.sketch import CenterSketch
@@ -72,15 +72,15 @@ class DeviceSketch:
         self.device, self.precision = torch_device(device), precision
         self._given = kernel, rows, centers
         centers = centers if isinstance(centers, Points) else VECTORS.admit(centers, "centers")
-        self.kernel = numbered(kernel, centers)
+        self.kernel = number_columns(kernel, centers)
         self.rows = DeviceRows(_held(rows), self.device, stay)
         self.centers = DeviceRows(centers, self.device, True).all()
         self.count = len(self.centers)
         self.passes = 0
-        self._engine = Engine(self.kernel, self.centers, precision, products)
+        self._engine = Multiplier(self.kernel, self.centers, precision, products)
         self._right = self._engine.ready(self.centers, "second")
-        self._left: Ready | None = None
-        self.way = explained(self.kernel, self.rows.width, str(self.device), precision)
+        self._left: ReadyRows | None = None
+        self.way = explain_products(self.kernel, self.rows.width, str(self.device), precision)
 
     @property
     def order(self) -> int:
@@ -97,7 +97,7 @@ class DeviceSketch:
     def product(self, A: np.ndarray) -> np.ndarray:
         """Return C @ A."""
 
-        def work(engine: Engine, right: Ready) -> np.ndarray:
+        def work(engine: Multiplier, right: ReadyRows) -> np.ndarray:
             coefficients = tensor(A, self.device)
             result = np.empty((self.order, A.shape[1]))
             for place, left in self._chunks(engine):
@@ -109,7 +109,7 @@ class DeviceSketch:
     def adjoint(self, V: np.ndarray) -> np.ndarray:
         """Return Cᵀ @ V."""
 
-        def work(engine: Engine, right: Ready) -> np.ndarray:
+        def work(engine: Multiplier, right: ReadyRows) -> np.ndarray:
             total = self._zeros(V.shape[1])
             for place, left in self._chunks(engine):
                 total += engine.multiply(right, left, tensor(V[place], self.device))
@@ -121,7 +121,7 @@ class DeviceSketch:
         """Return CᵀW(CA), with weights of the items, or of items and columns."""
         W = weights[:, None] if weights is not None and weights.ndim == 1 else weights
 
-        def work(engine: Engine, right: Ready) -> np.ndarray:
+        def work(engine: Multiplier, right: ReadyRows) -> np.ndarray:
             coefficients, total = tensor(A, self.device), self._zeros(A.shape[1])
             for place, left in self._chunks(engine):
                 some = None if W is None else tensor(W[place], self.device)
@@ -229,7 +229,7 @@ class DeviceSketch:
 
         return torch.zeros((self.count, columns), dtype=torch.float64, device=self.device)
 
-    def _chunks(self, engine: Engine) -> Any:
+    def _chunks(self, engine: Multiplier) -> Any:
         """Yield places and ready rows; rows that stay are made ready once."""
         if not self.rows.stay or engine is not self._engine:
             return ((place, engine.ready(rows, "first")) for place, rows in self.rows.chunks())
@@ -238,7 +238,7 @@ class DeviceSketch:
         return [(slice(0, self.order), self._left)]
 
     def _pass(
-        self, work: Callable[[Engine, Ready], np.ndarray], name: str, *given: Any
+        self, work: Callable[[Multiplier, ReadyRows], np.ndarray], name: str, *given: Any
     ) -> np.ndarray:
         """Go through all items; in double precision if single cannot hold the result."""
         self.passes += 1
@@ -262,7 +262,7 @@ class DeviceSketch:
                     self._left = None
                     if not self.rows.halve():
                         raise
-                emptied()
+                empty_cache()
 
         instead = lambda: getattr(self.on_cpu, name)(*given)  # noqa: E731
         return or_on_the_cpu(again, instead, "a pass over the items", self.device)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mercer.gram.device.expression import Program
-from mercer.gram.device.sides import PIECE, Products, whole
+from mercer.gram.device.expression import PairProgram
+from mercer.gram.device.prepared_rows import PIECE, Products, whole
 
-__all__ = ["Form", "Way", "text"]
+__all__ = ["SourceShape", "Way", "text"]
 
 # From products of matrices, the same with pairs that are close computed again, or differences.
 Way = Literal["product", "mended", "difference"]
@@ -22,7 +22,7 @@ LARGEST_PIECE = 128
 
 
 @dataclass(frozen=True)
-class Form:
+class SourceShape:
     """What decides about the text.
 
     Attributes
@@ -38,7 +38,7 @@ class Form:
         Number of columns of coefficients.
     """
 
-    program: Program
+    program: PairProgram
     ways: tuple[Way, ...]
     widths: tuple[int, ...]
     products: Products
@@ -74,7 +74,7 @@ class Form:
         return names + [f"p{i}" for i in range(len(self.program.values))]
 
 
-def text(form: Form) -> str:
+def text(form: SourceShape) -> str:
     """Return the source of the kernel."""
     before: list[str] = []
     inside: list[str] = []
@@ -103,7 +103,7 @@ def text(form: Form) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _metric(form: Form, i: int) -> tuple[list[str], list[str]]:
+def _metric(form: SourceShape, i: int) -> tuple[list[str], list[str]]:
     """Return what computes one metric: lines before the loop and lines in it."""
     metric, way, K = form.program.metrics[i], form.ways[i], form.widths[i]
     if way == "difference":
@@ -138,7 +138,7 @@ def _differences(i: int, d: int | str, total: str, term: str) -> list[str]:
     ]
 
 
-def _dots(form: Form, i: int, K: int) -> tuple[list[str], list[str]]:
+def _dots(form: SourceShape, i: int, K: int) -> tuple[list[str], list[str]]:
     """Return what computes products of rows, in pieces whose lengths are powers of two."""
     ways = {"split": "", "half": ""}
     mode = ways.get(form.products, f', input_precision="{form.products}"')
@@ -184,7 +184,7 @@ def pieces(K: int) -> list[int]:
     return found
 
 
-def _sums(form: Form) -> tuple[list[str], list[str], list[str]]:
+def _sums(form: SourceShape) -> tuple[list[str], list[str], list[str]]:
     """Return what adds up similarities times coefficients: before, in and after the loop."""
     e, t = form.program.result, form.targets
     place = f"out + tl.program_id(1).to(tl.int64) * n * {t}"

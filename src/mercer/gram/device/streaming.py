@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer.domains import Points, to_numpy
 from mercer.gram.device.devices import allocate, free_bytes
-from mercer.gram.device.plain import dense, numbers
+from mercer.gram.device.numeric_rows import dense, numbers
 
 __all__ = ["DeviceRows"]
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from mercer.domains import Points, Vectors
 from mercer.engine.block import Block
-from mercer.kernels.algebra.composite import Composite, joined
+from mercer.kernels.algebra.composite import Composite, common_domain
 from mercer.kernels.algebra.elementwise import Power, Scale
-from mercer.kernels.base import OPERATIONS, Kernel, kernel, wrapped
+from mercer.kernels.base import OPERATIONS, Kernel, kernel, parenthesized
 from mercer.kernels.features import FeatureMap, beside, crossed
 from mercer.kernels.proof import Proof, derive
 from mercer.kernels.vectors.dot import Constant
@@ -22,18 +22,18 @@ from mercer.kernels.vectors.dot import Constant
 __all__ = ["Product", "Sum", "add", "multiply"]
 
 
-class Binary(Composite):
+class BinaryComposite(Composite):
     """A kernel made of two others."""
 
     left: Kernel
     right: Kernel
 
     def __post_init__(self) -> None:
-        joined(self)
+        common_domain(self)
 
 
 @kernel
-class Sum(Binary):
+class Sum(BinaryComposite):
     """Similar in one way or another: k₁ + k₂ (6.17, 6.21).
 
     Dot products and distances that both parts need are computed once.
@@ -50,7 +50,7 @@ class Sum(Binary):
     precedence = 1
 
     def __repr__(self) -> str:
-        return f"{self.left!r} + {wrapped(self.right, 2)}"
+        return f"{self.left!r} + {parenthesized(self.right, 2)}"
 
     def pair(self, x: Any, z: Any) -> float:
         return self.left.pair(x, z) + self.right.pair(x, z)
@@ -88,7 +88,7 @@ class Sum(Binary):
 
 
 @kernel
-class Product(Binary):
+class Product(BinaryComposite):
     """Similar in both ways: k₁·k₂ (6.18, 6.22).
 
     Examples
@@ -103,7 +103,7 @@ class Product(Binary):
     precedence = 2
 
     def __repr__(self) -> str:
-        return f"{wrapped(self.left, 2)} * {wrapped(self.right, 3)}"
+        return f"{parenthesized(self.left, 2)} * {parenthesized(self.right, 3)}"
 
     def pair(self, x: Any, z: Any) -> float:
         return self.left.pair(x, z) * self.right.pair(x, z)

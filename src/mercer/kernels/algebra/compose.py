@@ -12,13 +12,13 @@ from mercer.domains import ANYTHING, Domain, Points, Vectors
 from mercer.engine.block import Block
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.algebra.composite import Composite, need_kernel
-from mercer.kernels.base import Kernel, adopted, kernel
+from mercer.kernels.base import Kernel, in_library_of, kernel
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.proof import Proof, derive
 from mercer.kernels.vectors.dot import Linear
 from mercer.values import Identity, Value
 
-__all__ = ["Basis", "Pullback", "Rescale", "pullback", "rescale"]
+__all__ = ["BasisFunctions", "Pullback", "Rescale", "pullback", "rescale"]
 
 
 PROBES = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
@@ -53,8 +53,8 @@ class Rescale(Composite):
 
     def evaluate(self, block: Block) -> Any:
         factors = block.view(("factors", Identity(self.function)), self._factors)
-        left = adopted(_column(factors.left), block.left)
-        right = adopted(_column(factors.right), block.right)
+        left = in_library_of(_column(factors.left), block.left)
+        right = in_library_of(_column(factors.right), block.right)
         return self.inner(self.kernel, block) * left[:, None] * right[None, :]
 
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Rescale(Composite):
 
     def evaluate_diagonal(self, points: Points) -> Any:
         f = _column(points.view(("factors", Identity(self.function)), self._factors))
-        return self.inner_diagonal(self.kernel, points) * adopted(f, points) ** 2
+        return self.inner_diagonal(self.kernel, points) * in_library_of(f, points) ** 2
 
     def prove(self) -> Proof:
         return derive(self, "it is f(x)·k·f(z) (6.14) of", self.kernel)
@@ -99,7 +99,7 @@ class Rescale(Composite):
         return Vectors(values)
 
 
-class Basis(Value):
+class BasisFunctions(Value):
     """The vector (φ₁(x), …, φ_M(x)) of the values of some functions."""
 
     def __init__(self, functions: Sequence[Callable[[Any], float]]) -> None:
@@ -129,7 +129,7 @@ class Pullback(Kernel):
         _require_callable(self.map, "phi")
 
     def __repr__(self) -> str:
-        if isinstance(self.map, Basis) and self.kernel == Linear():
+        if isinstance(self.map, BasisFunctions) and self.kernel == Linear():
             return f"from_basis([{', '.join(map(_name, self.map.functions))}])"
         ending = ", batched=True" if self.batched else ""
         return f"pullback({self.kernel!r}, {_name(self.map)}{ending})"

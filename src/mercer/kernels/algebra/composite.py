@@ -8,7 +8,7 @@ from mercer.domains import Domain, join
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel
 
-__all__ = ["Composite", "joined", "need_kernel"]
+__all__ = ["Composite", "common_domain", "need_kernel"]
 
 
 class Composite(Kernel):
@@ -18,7 +18,7 @@ class Composite(Kernel):
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
-        return joined(self)
+        return common_domain(self)
 
     @property
     def threads(self) -> bool:  # type: ignore[override]
@@ -32,7 +32,7 @@ def need_kernel(value: Any) -> Kernel:
     return value
 
 
-def joined(whole: Kernel) -> Domain:
+def common_domain(whole: Kernel) -> Domain:
     """Return what all parts of a kernel can compare."""
     parts = whole.children()
     domain = parts[0].domain

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.domains import ANYTHING, GRAM_ROWS, Domain, GramRows, require_symmetric
 from mercer.engine.block import Block
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels.algebra.compose import Basis, Pullback
+from mercer.kernels.algebra.compose import BasisFunctions, Pullback
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.proof import Proof, unknown
 from mercer.kernels.vectors.dot import Linear
@@ -142,7 +142,7 @@ def from_basis(functions: Sequence[Callable[[Any], float]]) -> Kernel:
     >>> k.pair([2.0], [3.0])
     43.0
     """
-    return Pullback(Linear(), Basis(functions))
+    return Pullback(Linear(), BasisFunctions(functions))
 
 
 def precomputed() -> Kernel:

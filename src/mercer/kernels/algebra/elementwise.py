@@ -12,7 +12,7 @@ from mercer.domains import Points, Vectors
 from mercer.engine.block import Block, dot
 from mercer.errors import ValidityError
 from mercer.kernels.algebra.composite import Composite, need_kernel
-from mercer.kernels.base import Kernel, kernel, wrapped
+from mercer.kernels.base import Kernel, kernel, parenthesized
 from mercer.kernels.features import FeatureMap, beside, crossed
 from mercer.kernels.proof import Proof, derive
 from mercer.kernels.vectors.dot import Constant
@@ -77,7 +77,7 @@ class Scale(Unary):
         self._normalize("factor", factor)
 
     def __repr__(self) -> str:
-        return f"{self.factor!r} * {wrapped(self.kernel, 3)}"
+        return f"{self.factor!r} * {parenthesized(self.kernel, 3)}"
 
     def apply(self, values: Any, xp: Any) -> Any:
         return self.factor * values
@@ -130,7 +130,7 @@ class Power(Unary):
         self._normalize("exponent", whole(self, "exponent", self.exponent))
 
     def __repr__(self) -> str:
-        return f"{wrapped(self.kernel, 4)} ** {self.exponent}"
+        return f"{parenthesized(self.kernel, 4)} ** {self.exponent}"
 
     def apply(self, values: Any, xp: Any) -> Any:
         return values**self.exponent

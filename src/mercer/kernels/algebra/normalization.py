@@ -12,10 +12,10 @@ from mercer.domains import Points, Vectors
 from mercer.engine.block import Block, dot
 from mercer.errors import ValidityError
 from mercer.kernels.algebra.composite import Composite, need_kernel
-from mercer.kernels.base import Kernel, adopted, kernel
+from mercer.kernels.base import Kernel, in_library_of, kernel
 from mercer.kernels.features import FeatureMap, scaled_rows
 from mercer.kernels.proof import Proof, derive, proved
-from mercer.kernels.vectors.bandwidths import Bandwidth, resolved
+from mercer.kernels.vectors.bandwidths import Bandwidth, resolve_bandwidth
 from mercer.values import positive
 
 __all__ = ["AssumePSD", "GaussianOver", "Normalize", "assume_psd", "gaussian_over", "normalize"]
@@ -45,7 +45,7 @@ class Normalize(Composite):
             left, right = (self._log_lengths(points) for points in (block.left, block.right))
             logs -= left[:, None]
             logs -= right[None, :]
-            return adopted(np.exp(logs, out=logs), block.left)
+            return in_library_of(np.exp(logs, out=logs), block.left)
         left, right = self._inverse_lengths(block.left), self._inverse_lengths(block.right)
         K = self.inner(self.kernel, block)
         K *= left[:, None]
@@ -55,7 +55,7 @@ class Normalize(Composite):
     def evaluate_diagonal(self, points: Points) -> Any:
         logs = self._log_diagonal(points)
         if logs is not None:
-            return adopted(np.where(np.isneginf(logs), 0.0, 1.0), points)
+            return in_library_of(np.where(np.isneginf(logs), 0.0, 1.0), points)
         return self.inner_diagonal(self.kernel, points) * self._inverse_lengths(points) ** 2
 
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class GaussianOver(Composite):
     def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
         if not isinstance(self.bandwidth, str):
             return self
-        value = resolved(self.bandwidth, points, weights, self._distances)
+        value = resolve_bandwidth(self.bandwidth, points, weights, self._distances)
         return self.set_params(bandwidth=value)
 
     def _distances(self, block: Block) -> Any:

@@ -5,7 +5,7 @@ from mercer.kernels.generative.hidden_markov import HiddenMarkov
 from mercer.kernels.generative.integral import LatentIntegral
 from mercer.kernels.generative.latent import LatentGaussian
 from mercer.kernels.generative.mixture import Density, Mixture
-from mercer.kernels.generative.products import ProbabilityProduct
+from mercer.kernels.generative.probability_product import ProbabilityProduct
 
 __all__ = [
     "Density",

@@ -13,9 +13,9 @@ from mercer.domains import Points, Vectors, real_numbers
 from mercer.engine.block import Block, multiply, squares
 from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ModelWarning, ValidityError, suggestion
-from mercer.kernels.base import adopted, kernel
+from mercer.kernels.base import in_library_of, kernel
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.generative.modeled import Modeled, plain
+from mercer.kernels.generative.model_kernel import ModelKernel, numpy_points
 from mercer.kernels.proof import Proof, proved
 from mercer.values import Identity, positive
 
@@ -28,7 +28,7 @@ SINGULAR = 1e-10  # share of a parameter's variance that the other parameters le
 
 
 @kernel
-class Fisher(Modeled):
+class Fisher(ModelKernel):
     """g(x)ᵀF⁻¹g(z) (6.33), where g(x) = ∇ ln p(x|θ) is the score of x under a model (6.32).
 
     The score says how the parameters would have to change to make x more probable. Two things are
@@ -122,10 +122,10 @@ class Fisher(Modeled):
 
     def evaluate(self, block: Block) -> Any:
         left, right = (self._features(points) for points in (block.left, block.right))
-        return adopted(multiply(block, left, right), block.left)
+        return in_library_of(multiply(block, left, right), block.left)
 
     def evaluate_diagonal(self, points: Points) -> Any:
-        return adopted(squares(self._features(points)), points)
+        return in_library_of(squares(self._features(points)), points)
 
     def map_features(self, points: Points) -> FeatureMap:
         count = self._features(points).shape[1]
@@ -165,7 +165,7 @@ class Fisher(Modeled):
     def _scores(self, points: Points) -> np.ndarray:
         try:
             with quiet():
-                return self.model.score(plain(points))
+                return self.model.score(numpy_points(points))
         except NotImplementedError as error:
             raise ValidityError(f"{error}, which Fisher compares (6.32)") from error
 

@@ -22,7 +22,7 @@ from mercer.engine.block import Block
 from mercer.engine.tiles import quiet
 from mercer.errors import ValidityError
 from mercer.kernels.base import kernel
-from mercer.kernels.generative.modeled import Modeled, flag, warn_of_impossible
+from mercer.kernels.generative.model_kernel import ModelKernel, flag, warn_of_impossible
 from mercer.kernels.proof import Proof, proved
 from mercer.values import Identity
 
@@ -30,7 +30,7 @@ __all__ = ["HiddenMarkov"]
 
 
 @kernel
-class HiddenMarkov(Modeled):
+class HiddenMarkov(ModelKernel):
     """Σ_Z p(x|Z)·p(z|Z)·p(Z) over all hidden paths Z of a hidden Markov model (6.31).
 
     Two sequences are alike if both may well have been emitted along the same path. The sum has as

@@ -14,7 +14,7 @@ from mercer.domains import ANYTHING, Domain, Points
 from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import kernel
-from mercer.kernels.generative.modeled import Positive, products
+from mercer.kernels.generative.model_kernel import NonnegativeFeatures, feature_products
 from mercer.kernels.proof import Proof, proved
 from mercer.values import Identity, whole
 
@@ -25,7 +25,7 @@ FINEST = 100  # nodes along one dimension; the weights of many more are not floa
 
 
 @kernel
-class LatentIntegral(Positive):
+class LatentIntegral(NonnegativeFeatures):
     """∫ p(x|u)·p(z|u)·N(u; 0, I) du (6.30) for any conditional density, by a finite sum.
 
     The integral becomes Σ_m w_m p(x|u_m)·p(z|u_m), by Gauss-Hermite quadrature or by Monte Carlo
@@ -141,13 +141,13 @@ class LatentIntegral(Positive):
         points = self.admit(A)
         logs = self.logs(points)
         with quiet():
-            mean, scale = products(logs, logs)
+            mean, scale = feature_products(logs, logs)
             if self.method == "quadrature":
                 finer = quadrature(self.nodes + self.nodes // 2 + 1, self.dimensions)
                 again = self._features_at(points, *finer)
-                other, larger = products(again, again)
+                other, larger = feature_products(again, again)
                 return np.abs(mean * np.exp(scale) - other * np.exp(larger))
-            squares, _ = products(2 * logs, 2 * logs)
+            squares, _ = feature_products(2 * logs, 2 * logs)
             variance = np.maximum(self.nodes * squares - mean**2, 0.0) / (self.nodes - 1)
             return np.sqrt(variance) * np.exp(scale)
 

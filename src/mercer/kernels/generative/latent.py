@@ -13,8 +13,8 @@ from mercer.domains import Points, Vectors, real_numbers
 from mercer.engine.block import Block
 from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ValidityError
-from mercer.kernels.base import VectorKernel, adopted, kernel
-from mercer.kernels.generative.modeled import plain
+from mercer.kernels.base import VectorKernel, in_library_of, kernel
+from mercer.kernels.generative.model_kernel import numpy_points
 from mercer.kernels.proof import Proof, proved
 from mercer.values import Identity, whole
 
@@ -133,11 +133,11 @@ class LatentGaussian(VectorKernel):
 
     def evaluate(self, block: Block) -> Any:
         K = self.logarithms(block)
-        return adopted(np.exp(K, out=K), block.left)
+        return in_library_of(np.exp(K, out=K), block.left)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         with quiet():
-            return adopted(np.exp(self.log_diagonal(points)), points)
+            return in_library_of(np.exp(self.log_diagonal(points)), points)
 
     def logarithms(self, block: Block) -> np.ndarray:
         from scipy.spatial.distance import cdist
@@ -241,7 +241,7 @@ def principal(
 
 
 def _rows(points: Vectors) -> np.ndarray:
-    array = plain(points).array  # type: ignore[attr-defined]
+    array = numpy_points(points).array  # type: ignore[attr-defined]
     return array.toarray() if points.is_sparse else array
 
 

@@ -12,7 +12,13 @@ import numpy as np
 from mercer.domains import Domain, Points, join
 from mercer.errors import ValidityError
 from mercer.kernels.base import kernel
-from mercer.kernels.generative.modeled import Modeled, Positive, flag, need_model, refitted
+from mercer.kernels.generative.model_kernel import (
+    ModelKernel,
+    NonnegativeFeatures,
+    flag,
+    need_model,
+    refit,
+)
 from mercer.kernels.proof import Proof, proved
 from mercer.values import Identity, positive, sequence
 
@@ -20,7 +26,7 @@ __all__ = ["Density", "Mixture"]
 
 
 @kernel
-class Density(Positive, Modeled):
+class Density(NonnegativeFeatures, ModelKernel):
     """p(x)·p(z) under a generative model (6.28): two things are alike if both are probable.
 
     Valid as the inner product of one feature, p(x). It is computed in logarithms; a value that is
@@ -66,7 +72,7 @@ ROUNDING = 1e-8  # by which the sum of weights may differ from 1
 
 
 @kernel
-class Mixture(Positive):
+class Mixture(NonnegativeFeatures):
     """Σᵢ p(x|i)·p(z|i)·p(i) (6.29): two things are alike if the same components explain both.
 
     Valid as a sum, with weights that are not negative, of products f(x)·f(z): an inner product of
@@ -161,7 +167,7 @@ class Mixture(Positive):
     def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
         if not self.fit_model:
             return self
-        fitted = refitted(self.components, points, weights)
+        fitted = refit(self.components, points, weights)
         return self.set_params(components=fitted, fit_model=False)
 
     def pair(self, x: Any, z: Any) -> float:

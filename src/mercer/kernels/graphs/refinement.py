@@ -21,12 +21,12 @@ from mercer.compiled import compiled
 from mercer.domains import Graphs, Labels, Net, Points, same_kind
 from mercer.kernels.patterns import Vocabulary
 
-__all__ = ["Refined", "RefinedLabels", "Refinement", "refine", "relabeled"]
+__all__ = ["Refined", "RefinedLabels", "Refinement", "refine", "relabel"]
 
 ROOM = 60  # nodes of a tree that is written out
 
 
-class Level(NamedTuple):
+class DepthLabels(NamedTuple):
     """The labels of one depth: signatures in the codes of the depth before, which has `bound`."""
 
     begins: np.ndarray
@@ -41,7 +41,7 @@ class Refinement(Vocabulary):
     known if all the labels that it is made of are, and make a label there too.
     """
 
-    def __init__(self, graphs: Graphs, levels: list[Level]) -> None:
+    def __init__(self, graphs: Graphs, levels: list[DepthLabels]) -> None:
         super().__init__(())
         self.kind = graphs.kind
         _, self.labels = graphs.node_labels
@@ -178,9 +178,9 @@ def refine(points: Graphs, depth: int) -> Refined:
         begins, words = signatures(
             found[level], bound, graphs.net.starts, graphs.net.neighbors, edge_codes
         )
-        found[level + 1], first = numbered(begins, words)
-        packed, words_of = chosen(begins, words, first)
-        levels.append(Level(packed, words_of, bound))
+        found[level + 1], first = number_signatures(begins, words)
+        packed, words_of = pack_signatures(begins, words, first)
+        levels.append(DepthLabels(packed, words_of, bound))
         bound = len(first)
     return Refined(found, Refinement(graphs, levels), graphs.first, graphs.last)
 
@@ -208,7 +208,7 @@ class RefinedLabels(Labels):
         return self.vocabulary.by_level(other.vocabulary)[self.depth]
 
 
-def relabeled(points: Graphs, refined: Refined, depth: int) -> Graphs:
+def relabel(points: Graphs, refined: Refined, depth: int) -> Graphs:
     """Return the same graphs with the labels of one depth."""
     graphs = points.packed
     net = graphs.net
@@ -246,7 +246,7 @@ def signatures(codes, bound, starts, neighbors, edge_codes):
 
 
 @compiled
-def numbered(begins, words):
+def number_signatures(begins, words):
     """Return the code of each signature, in order of appearance, and where each code is first."""
     n = len(begins) - 1
     table, mask = _table(n)
@@ -269,7 +269,7 @@ def numbered(begins, words):
 
 
 @compiled
-def chosen(begins, words, some):
+def pack_signatures(begins, words, some):
     """Return the signatures of some nodes, packed."""
     packed = np.zeros(len(some) + 1, np.int64)
     for i in range(len(some)):

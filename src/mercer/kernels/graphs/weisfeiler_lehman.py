@@ -12,7 +12,7 @@ from mercer.domains import Graph, GraphDomain, Graphs, as_graph
 from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.graphs.refinement import Refined, refine, relabeled, tally
+from mercer.kernels.graphs.refinement import Refined, refine, relabel, tally
 from mercer.kernels.graphs.vertices import (
     OverVertices,
     add_agreeing,
@@ -24,7 +24,7 @@ from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabu
 from mercer.kernels.proof import Proof, derive, proved
 from mercer.values import whole
 
-__all__ = ["Stacked", "WeisfeilerLehman", "stacked"]
+__all__ = ["Stacked", "WeisfeilerLehman", "stack_patterns"]
 
 
 @kernel
@@ -85,7 +85,7 @@ class WeisfeilerLehman(OverVertices):
 
     def patterns(self, points: Graphs) -> Patterns:
         if isinstance(self.base, PatternKernel) and self.of_counts:
-            return stacked([self.base.encoded(level) for level in self.levels(points)])
+            return stack_patterns([self.base.encoded(level) for level in self.levels(points)])
         if self.base is not None:
             raise ValidityError(f"{self!r} has no patterns, because its base does not count any")
         found = refine(points, self.depth)
@@ -119,11 +119,11 @@ class WeisfeilerLehman(OverVertices):
     def levels(self, points: Any) -> list[Graphs]:
         """Return the graphs relabeled at each depth."""
 
-        def relabel(depth: int) -> Any:
-            return lambda graphs: relabeled(graphs, self.refined(graphs), depth)
+        def at(depth: int) -> Any:
+            return lambda graphs: relabel(graphs, self.refined(graphs), depth)
 
         return [
-            points.view(("relabeled", self.depth, depth), relabel(depth))
+            points.view(("relabeled", self.depth, depth), at(depth))
             for depth in range(self.depth + 1)
         ]
 
@@ -238,7 +238,7 @@ class Stacked(Vocabulary):
         return np.concatenate(found)
 
 
-def stacked(parts: list[Patterns]) -> Patterns:
+def stack_patterns(parts: list[Patterns]) -> Patterns:
     """Return the same things with the patterns of all parts."""
     matrix = sparse.hstack([part.matrix for part in parts], format="csr")
     return Patterns(sparse.csr_array(matrix), Stacked([part.vocabulary for part in parts]))

@@ -15,15 +15,15 @@ from mercer.kernels.base import kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabulary
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.strings.neighbors import (
-    Gapped,
-    Words,
+from mercer.kernels.strings.neighborhoods import (
+    GappedCounts,
+    Kmers,
     gapped,
     gapped_count,
     gapped_words,
+    kmers_of,
     neighbor_count,
     neighbors,
-    words_of,
 )
 from mercer.values import whole
 
@@ -107,7 +107,7 @@ class Mismatch(PatternKernel):
         return self._gapped(points).squares()
 
     def patterns(self, points: Strings) -> Patterns:
-        words = words_of(points, self.length, self.alphabet)
+        words = kmers_of(points, self.length, self.alphabet)
         found = neighbors(words, self.mismatches)
         return Patterns(words.counts() @ found.matrix(), Vocabulary(found.names))
 
@@ -115,7 +115,7 @@ class Mismatch(PatternKernel):
         return super().map_features(points) if self.listed else None
 
     def occurrences(self, points: Strings) -> Occurrences:
-        words = words_of(points, self.length, self.alphabet)
+        words = kmers_of(points, self.length, self.alphabet)
         if self.listed:
             near, listed = neighbors(words, self.mismatches)
             mine, known = Vocabulary(listed), self.encoded(points).vocabulary
@@ -146,11 +146,11 @@ class Mismatch(PatternKernel):
         k, m, q = self.length, self.mismatches, len(self.alphabet)
         return q**k <= FEW_WORDS or neighbor_count(k, m, q) <= gapped_count(k, m)
 
-    def _gapped(self, points: Points) -> Gapped:
+    def _gapped(self, points: Points) -> GappedCounts:
         return points.view(("gapped", self), self._with_gaps)  # type: ignore[return-value]
 
-    def _with_gaps(self, points: Any) -> Gapped:
-        words: Words = words_of(points, self.length, self.alphabet)
+    def _with_gaps(self, points: Any) -> GappedCounts:
+        words: Kmers = kmers_of(points, self.length, self.alphabet)
         return gapped(words, self.mismatches)
 
     def _words(self, text: str) -> Iterator[str]:

@@ -10,7 +10,13 @@ import numpy as np
 
 from mercer.domains import STRINGS, Domain, Strings
 from mercer.kernels.base import kernel
-from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabulary, counted
+from mercer.kernels.patterns import (
+    Occurrences,
+    PatternKernel,
+    Patterns,
+    Vocabulary,
+    count_patterns,
+)
 from mercer.kernels.proof import Proof, proved
 from mercer.values import whole
 
@@ -51,7 +57,7 @@ class Spectrum(PatternKernel):
     def patterns(self, points: Strings) -> Patterns:
         found = substrings(points, self.length)
         shape = len(points), len(found.words)
-        return Patterns(counted(found.item, found.word, shape), Vocabulary(found.words))
+        return Patterns(count_patterns(found.item, found.word, shape), Vocabulary(found.words))
 
     def occurrences(self, points: Strings) -> Occurrences:
         found = substrings(points, self.length)

@@ -24,7 +24,7 @@ from mercer.kernels.proof import Proof, proved
 from mercer.kernels.strings.idf import Idf
 from mercer.values import positive, whole
 
-__all__ = ["Located", "Text", "analyzed", "stopping"]
+__all__ = ["Located", "Text", "analyze", "stop_words"]
 
 WORDS = r"(?u)\b\w\w+\b"  # scikit-learn's words: two letters or more
 
@@ -141,7 +141,7 @@ class Text(PatternKernel):
         index = self.encoded(points).vocabulary.index()
         item, column, lengths, parts = [], [], [], []
         for i, text in enumerate(points.texts):
-            for gram, where in analyzed(self, text).grams:
+            for gram, where in analyze(self, text).grams:
                 if gram in index:
                     item.append(i)
                     column.append(index[gram])
@@ -160,7 +160,7 @@ class Text(PatternKernel):
         return Occurrences(rows, columns, weight, starts, np.array(parts, dtype=int))
 
     def units(self, points: Strings) -> list[list[str]]:
-        return [analyzed(self, text).units for text in points.texts]
+        return [analyze(self, text).units for text in points.texts]
 
     def prove(self) -> Proof:
         return proved(self, "it is an inner product of weighted counts of words (6.1)")
@@ -180,7 +180,7 @@ class Text(PatternKernel):
         if corpus is not None and corpus.has(self._settings(), points.texts):
             return corpus.counts
         words = {"token_pattern": self.token_pattern} if self.analyzer == "word" else {}
-        stop = sorted(stopping(self.stop_words)) or None
+        stop = sorted(stop_words(self.stop_words)) or None
         vectorizer = CountVectorizer(
             analyzer=self.analyzer, ngram_range=self.ngrams, lowercase=self.lowercase,
             stop_words=stop, dtype=np.float64, **words,
@@ -197,7 +197,7 @@ class Text(PatternKernel):
 
     def _weigh(self, text: str) -> dict[str, float]:
         """Return the weighted counts of one text, by the textbook."""
-        counts = Counter(gram for gram, _ in analyzed(self, text).grams)
+        counts = Counter(gram for gram, _ in analyze(self, text).grams)
         values = {
             gram: (1 + math.log(count) if self.sublinear else count) * self._weight(gram)
             for gram, count in counts.items()
@@ -274,13 +274,13 @@ class Located(NamedTuple):
     grams: list[tuple[str, Any]]
 
 
-def analyzed(kernel: Any, text: str) -> Located:
+def analyze(kernel: Any, text: str) -> Located:
     """Return the units and n-grams of one text, by the settings of a `Text` kernel.
 
     Examples
     --------
     >>> from mercer.kernels import Text
-    >>> analyzed(Text(ngrams=(2, 2)), "The cat sat")
+    >>> analyze(Text(ngrams=(2, 2)), "The cat sat")
     Located(units=['the', 'cat', 'sat'], grams=[('the cat', [0, 1]), ('cat sat', [1, 2])])
     """
     text = text.lower() if kernel.lowercase else text
@@ -292,7 +292,7 @@ def analyzed(kernel: Any, text: str) -> Located:
     return Located(list(text), list(runs(text, *kernel.ngrams)))
 
 
-def stopping(words: Any) -> frozenset[str]:
+def stop_words(words: Any) -> frozenset[str]:
     """Return the words that do not count."""
     if words == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -302,7 +302,7 @@ def stopping(words: Any) -> frozenset[str]:
 
 
 def _runs_of_words(kernel: Any, words: list[str]) -> Iterator[tuple[str, Any]]:
-    stop = stopping(kernel.stop_words)
+    stop = stop_words(kernel.stop_words)
     kept = [i for i, word in enumerate(words) if word not in stop]
     low, high = kernel.ngrams
     for n in range(low, high + 1):

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer.domains import ELEMENTS, BagDomain, Bags, Domain, Points, VectorDomain, is_frame
 from mercer.engine.block import Block, same_width
-from mercer.engine.tiles import lent, spans, tile_size
+from mercer.engine.tiles import lend_block, spans, tile_size
 from mercer.errors import ValidityError
 from mercer.kernels.algebra.composite import need_kernel
 from mercer.kernels.base import Kernel, kernel
@@ -138,7 +138,7 @@ class SetKernel(Kernel):
             for q, (others, partners) in enumerate(columns):
                 if symmetric and q < p:
                     continue
-                with lent(some, others, symmetric and p == q) as inner:
+                with lend_block(some, others, symmetric and p == q) as inner:
                     sums = _by_bag(_by_bag(self.base.evaluate(inner), bags).T, partners).T
                 K[np.ix_(np.unique(bags), np.unique(partners))] += sums
                 if symmetric and q > p:

@@ -20,7 +20,7 @@ from mercer.engine.distances import squared_distances
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.proof import Proof, proved, refute
-from mercer.kernels.vectors.bandwidths import resolved
+from mercer.kernels.vectors.bandwidths import resolve_bandwidth
 from mercer.kernels.vectors.stationary import Gaussian
 from mercer.values import positive, whole
 
@@ -173,7 +173,7 @@ class GlobalAlignment(Kernel):
             return self
         lengths = points.lengths
         each = None if weights is None else np.repeat(weights, lengths)
-        distance = resolved("median", Vectors(points.steps), each, _distances)
+        distance = resolve_bandwidth("median", Vectors(points.steps), each, _distances)
         length = _median(lengths, weights)
         return self.set_params(bandwidth=distance * math.sqrt(length))
 

@@ -12,7 +12,7 @@ from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.features import FeatureMap
-from mercer.kernels.patterns import Patterns, Vocabulary, counted, multiply
+from mercer.kernels.patterns import Patterns, Vocabulary, count_patterns, multiply
 from mercer.kernels.proof import Proof, proved
 
 __all__ = ["Jaccard", "SubsetCount"]
@@ -143,5 +143,5 @@ def _numbered(points: Any) -> Patterns:
     found = [columns.setdefault(e, len(columns)) for item in points.sets for e in item]
     lengths = [len(item) for item in points.sets]
     item = np.repeat(np.arange(len(points)), lengths)
-    matrix = counted(item, np.array(found, dtype=int), (len(points), len(columns)))
+    matrix = count_patterns(item, np.array(found, dtype=int), (len(points), len(columns)))
     return Patterns(matrix, Vocabulary(list(columns)))

@@ -21,11 +21,11 @@ from mercer.domains import (
 )
 from mercer.engine.block import Block
 from mercer.errors import DomainError, ValidityError, suggestion
-from mercer.kernels.base import OPERATIONS, Kernel, adopted, kernel, wrapped
+from mercer.kernels.base import OPERATIONS, Kernel, in_library_of, kernel, parenthesized
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.proof import Proof, proved, refute
 from mercer.kernels.tables.incomplete import complete
-from mercer.kernels.tables.missing import CHOICES, Rule, rule_for
+from mercer.kernels.tables.missing import CHOICES, MissingRule, rule_for
 
 __all__ = ["On"]
 
@@ -110,21 +110,23 @@ class On(Kernel):
         return self.kernel.threads
 
     @property
-    def rule(self) -> Rule | None:
+    def rule(self) -> MissingRule | None:
         """What is done about missing entries; None if there must be none."""
         return rule_for(self.missing, self.kernel.domain)
 
     def __repr__(self) -> str:
         inside = ", ".join(map(repr, self.columns))
         choice = "" if self.missing == "error" else f", missing={self.missing!r}"
-        return f"{wrapped(self.kernel, 4)}.on({inside}{choice})"
+        return f"{parenthesized(self.kernel, 4)}.on({inside}{choice})"
 
     # ---- values -----------------------------------------------------------------------------
 
     def pair(self, x: Any, z: Any) -> float:
         a, b = self._entries(x), self._entries(z)
         if self.missing != "error":
-            gaps, others = (frozenset(k for k, v in row.items() if _lost(v)) for row in (a, b))
+            gaps, others = (
+                frozenset(k for k, v in row.items() if _is_missing(v)) for row in (a, b)
+            )
             numbers = isinstance(self.kernel.domain, VectorDomain)
             if self.missing == "ignore dimension":
                 if not numbers and gaps | others:
@@ -142,12 +144,12 @@ class On(Kernel):
     def evaluate(self, block: Block) -> Any:
         if self.rule is None:
             return self.inner(self.kernel, block)
-        return adopted(self.rule.evaluate(self.kernel, self._gapped(block)), block.left)
+        return in_library_of(self.rule.evaluate(self.kernel, self._gapped(block)), block.left)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         if self.rule is None:
             return self.inner_diagonal(self.kernel, points)
-        return adopted(self.rule.diagonal(self.kernel, self._gapped(points)), points)
+        return in_library_of(self.rule.diagonal(self.kernel, self._gapped(points)), points)
 
     def logarithms(self, block: Block) -> np.ndarray | None:
         if self.rule is not None:
@@ -324,7 +326,7 @@ def _fitted(values: np.ndarray, width: int) -> np.ndarray:
     return np.pad(values, ((0, 0), (0, max(width - values.shape[1], 0))))[:, :width]
 
 
-def _lost(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     """Tell whether one entry is missing."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True

@@ -19,12 +19,12 @@ from mercer.kernels.features import FeatureMap, scaled_rows
 
 __all__ = [
     "CommonColumns",
-    "Gapped",
+    "IncompleteRows",
     "Unforeseen",
     "all_whole",
     "common",
     "complete",
-    "filled",
+    "fill_gaps",
     "indicators",
     "inside",
     "overlaps",
@@ -135,7 +135,7 @@ class CommonColumns(Block):
         return total
 
 
-class Gapped(Points):
+class IncompleteRows(Points):
     """Rows with something in their gaps, and where these are.
 
     `absent` is None if nothing is missing in any row; `points` is None if something is missing
@@ -151,10 +151,10 @@ class Gapped(Points):
     def __len__(self) -> int:
         return self._count
 
-    def take(self, rows: Any) -> Gapped:
+    def take(self, rows: Any) -> IncompleteRows:
         absent = None if self.absent is None else self.absent[rows]
         points = None if self.points is None else self.points[rows]
-        return Gapped(points, absent, len(np.arange(self._count)[rows]))
+        return IncompleteRows(points, absent, len(np.arange(self._count)[rows]))
 
     @property
     def whole(self) -> np.ndarray:
@@ -178,13 +178,13 @@ def complete(table: Table, domain: Domain) -> None:
         )
 
 
-def filled(table: Table, domain: Domain) -> Gapped:
+def fill_gaps(table: Table, domain: Domain) -> IncompleteRows:
     """Return rows with zeros, or with a category of their own, in the gaps."""
     absent = table.absent()
     if absent is not None:
         value = 0.0 if isinstance(domain, VectorDomain) else MISSING
         table = table.filled(absent, [value] * table.width)
-    return Gapped(domain.admit(table), absent, len(table))
+    return IncompleteRows(domain.admit(table), absent, len(table))
 
 
 def inside(block: Block) -> Block:
@@ -255,14 +255,14 @@ def _without(points: Vectors, rows: np.ndarray, columns: np.ndarray) -> Vectors:
     return Vectors(np.where(columns, 0.0, to_numpy(points.array)[rows]))
 
 
-def indicators(rows: Gapped, known: np.ndarray) -> sparse.csr_array:
+def indicators(rows: IncompleteRows, known: np.ndarray) -> sparse.csr_array:
     """Return which of some known patterns of gaps each row has, if any."""
     gaps = np.zeros((len(rows), known.shape[1]), bool) if rows.absent is None else rows.absent
     same = np.array([(gaps == pattern).all(axis=1) for pattern in known], dtype=np.float64)
     return sparse.csr_array(same.reshape(len(known), len(rows)).T)
 
 
-def where_whole(rows: Gapped, inner: FeatureMap) -> Any:
+def where_whole(rows: IncompleteRows, inner: FeatureMap) -> Any:
     """Return the features of whole rows, and zeros for the others."""
     if rows.absent is None:
         return inner.transform(rows.points)

@@ -16,14 +16,14 @@ from mercer.domains import CategoryDomain, Domain, Table, VectorDomain, to_numpy
 from mercer.engine.block import Block
 from mercer.kernels.algebra.arithmetic import Product, Sum
 from mercer.kernels.algebra.elementwise import Unary
-from mercer.kernels.base import Kernel, adopted
+from mercer.kernels.base import Kernel, in_library_of
 from mercer.kernels.features import FeatureMap, beside, crossed
 from mercer.kernels.tables.incomplete import (
-    Gapped,
+    IncompleteRows,
     Unforeseen,
     all_whole,
     common,
-    filled,
+    fill_gaps,
     indicators,
     inside,
     overlaps,
@@ -34,19 +34,19 @@ from mercer.kernels.tables.incomplete import (
 from mercer.kernels.vectors.dot import Constant, Linear, Polynomial, Sigmoid
 from mercer.kernels.vectors.histogram import Intersection
 
-__all__ = ["CHOICES", "Apart", "Filled", "Overlapping", "Rule", "rule_for"]
+__all__ = ["CHOICES", "Apart", "Filled", "MissingRule", "Overlapping", "rule_for"]
 
 CHOICES = ("error", "own category", "ignore dimension")
 
 
 @dataclass(frozen=True)
-class Rule:
+class MissingRule:
     """What is done about gaps: encodes rows, and evaluates a kernel on what it has encoded."""
 
     choice: str
     domain: Domain
 
-    def encode(self, table: Table) -> Gapped:
+    def encode(self, table: Table) -> IncompleteRows:
         """Return the rows with their gaps filled in some way."""
         raise NotImplementedError
 
@@ -54,7 +54,7 @@ class Rule:
         """Return the Gram matrix of a block of gapped rows."""
         raise NotImplementedError
 
-    def diagonal(self, kernel: Kernel, rows: Gapped) -> Any:
+    def diagonal(self, kernel: Kernel, rows: IncompleteRows) -> Any:
         """Return the similarity of each row to itself."""
         raise NotImplementedError
 
@@ -62,7 +62,7 @@ class Rule:
         """Return the slopes of a kernel on a block of gapped rows."""
         raise NotImplementedError
 
-    def features(self, kernel: Kernel, rows: Gapped) -> FeatureMap | None:
+    def features(self, kernel: Kernel, rows: IncompleteRows) -> FeatureMap | None:
         """Return the features of gapped rows, if there are finitely many."""
         raise NotImplementedError
 
@@ -81,40 +81,40 @@ class Rule:
         raise NotImplementedError
 
 
-class Filled(Rule):
+class Filled(MissingRule):
     """Rows are alike only if they lack the same columns: [same gaps]·k of the filled rows."""
 
     reason = "it is a product (6.18) of the equality of gaps and, of filled rows (6.19),"
 
-    def encode(self, table: Table) -> Gapped:
-        return filled(table, self.domain)
+    def encode(self, table: Table) -> IncompleteRows:
+        return fill_gaps(table, self.domain)
 
     def evaluate(self, kernel: Kernel, block: Block) -> Any:
         K = kernel.evaluate(inside(block))
         same = same_gaps(block)
-        return K if same is None else K * adopted(same, block.left.points)
+        return K if same is None else K * in_library_of(same, block.left.points)
 
-    def diagonal(self, kernel: Kernel, rows: Gapped) -> Any:
+    def diagonal(self, kernel: Kernel, rows: IncompleteRows) -> Any:
         return kernel.evaluate_diagonal(rows.points)
 
     def slopes(self, kernel: Kernel, block: Block, G: np.ndarray) -> dict[str, Any]:
         same = same_gaps(block)
         return kernel.slopes(inside(block), G if same is None else G * same)
 
-    def features(self, kernel: Kernel, rows: Gapped) -> FeatureMap | None:
+    def features(self, kernel: Kernel, rows: IncompleteRows) -> FeatureMap | None:
         inner = kernel.map_features(rows.points)
         if inner is None or rows.absent is None:
             # Rows that lack something are unlike all of these.
             return inner and FeatureMap(inner.count, lambda new: where_whole(new, inner))
         known = np.unique(rows.absent, axis=0)
 
-        def transform(new: Gapped) -> Any:
+        def transform(new: IncompleteRows) -> Any:
             return crossed(indicators(new, known), inner.transform(new.points))
 
         return FeatureMap(len(known) * inner.count, transform)
 
 
-class Overlapping(Rule):
+class Overlapping(MissingRule):
     """Two rows are compared on the columns that both have, with zeros in the others."""
 
     reason = "a zero adds nothing to a dot product, so that it is a kernel of filled rows (6.19),"
@@ -127,8 +127,8 @@ class Overlapping(Rule):
     def keeps_validity(self, kernel: Kernel) -> bool:
         return zero_is_nothing(kernel)
 
-    def encode(self, table: Table) -> Gapped:
-        return filled(table, self.domain)
+    def encode(self, table: Table) -> IncompleteRows:
+        return fill_gaps(table, self.domain)
 
     def evaluate(self, kernel: Kernel, block: Block) -> Any:
         if zero_is_nothing(kernel) or all_whole(block):
@@ -139,9 +139,9 @@ class Overlapping(Rule):
             K = np.empty(block.shape)
             for rows, columns, some in overlaps(block):
                 K[np.ix_(rows, columns)] = to_numpy(kernel.evaluate(some))
-        return adopted(K, block.left.points)
+        return in_library_of(K, block.left.points)
 
-    def diagonal(self, kernel: Kernel, rows: Gapped) -> Any:
+    def diagonal(self, kernel: Kernel, rows: IncompleteRows) -> Any:
         return kernel.evaluate_diagonal(rows.points)
 
     def slopes(self, kernel: Kernel, block: Block, G: np.ndarray) -> dict[str, Any]:
@@ -155,14 +155,14 @@ class Overlapping(Rule):
                 total[name] = total.get(name, 0.0) + slope
         return total
 
-    def features(self, kernel: Kernel, rows: Gapped) -> FeatureMap | None:
+    def features(self, kernel: Kernel, rows: IncompleteRows) -> FeatureMap | None:
         if not zero_is_nothing(kernel):
             return None
         inner = kernel.map_features(rows.points)
         return inner and FeatureMap(inner.count, lambda new: inner.transform(new.points))
 
 
-class Apart(Rule):
+class Apart(MissingRule):
     """Rows that lack something are kept apart from the others.
 
     By "own category" they are 1 to rows that lack the same, by "ignore dimension" they are 0 to
@@ -175,17 +175,17 @@ class Apart(Rule):
             return "it is a direct sum (6.17) of the equality of gaps and, of whole rows,"
         return "it is f(x)·k·f(z) (6.14), with f = 0 where something is missing, of"
 
-    def encode(self, table: Table) -> Gapped:
+    def encode(self, table: Table) -> IncompleteRows:
         absent = table.absent()
         if absent is None:
-            return Gapped(self.domain.admit(table), None, len(table))
+            return IncompleteRows(self.domain.admit(table), None, len(table))
         whole = np.flatnonzero(~absent.any(axis=1))
         if len(whole) == 0:
-            return Gapped(None, absent, len(table))
+            return IncompleteRows(None, absent, len(table))
         # Another row's things stand in the gaps, so that items keep their numbers in messages.
         example = table.take(whole[:1]).frame
         values = [_entry(example, j) for j in range(table.width)]
-        return Gapped(self.domain.admit(table.filled(absent, values)), absent, len(table))
+        return IncompleteRows(self.domain.admit(table.filled(absent, values)), absent, len(table))
 
     def evaluate(self, kernel: Kernel, block: Block) -> Any:
         if all_whole(block):
@@ -200,7 +200,7 @@ class Apart(Rule):
             K += same
         return K
 
-    def diagonal(self, kernel: Kernel, rows: Gapped) -> Any:
+    def diagonal(self, kernel: Kernel, rows: IncompleteRows) -> Any:
         if rows.absent is None:
             return kernel.evaluate_diagonal(rows.points)
         values = np.full(len(rows), float(self.choice == "own category"))
@@ -217,7 +217,7 @@ class Apart(Rule):
             return kernel.slopes(part(block, rows, columns), np.zeros((1, 1)))
         return kernel.slopes(part(block, rows, columns), G[np.ix_(rows, columns)])
 
-    def features(self, kernel: Kernel, rows: Gapped) -> FeatureMap | None:
+    def features(self, kernel: Kernel, rows: IncompleteRows) -> FeatureMap | None:
         inner = None if rows.points is None else kernel.map_features(rows.points)
         if inner is None:
             return None
@@ -225,14 +225,14 @@ class Apart(Rule):
         if rows.absent is not None and self.choice == "own category":
             gaps = np.unique(np.delete(rows.absent, rows.whole, axis=0), axis=0)
 
-        def transform(new: Gapped) -> Any:
+        def transform(new: IncompleteRows) -> Any:
             of_whole = where_whole(new, inner)
             return beside(of_whole, indicators(new, gaps)) if len(gaps) else of_whole
 
         return FeatureMap(inner.count + len(gaps), transform)
 
 
-def rule_for(choice: str, domain: Domain) -> Rule | None:
+def rule_for(choice: str, domain: Domain) -> MissingRule | None:
     """Return the rule of a choice for a kernel on this domain, or None for plain admission."""
     if choice == "error":
         return None

@@ -24,7 +24,7 @@ from mercer.engine.block import Block
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.values import positive, sequence
 
-__all__ = ["HEURISTICS", "Bandwidth", "bandwidth", "resolved"]
+__all__ = ["HEURISTICS", "Bandwidth", "bandwidth", "resolve_bandwidth"]
 
 Bandwidth = float | tuple[float, ...] | str
 
@@ -46,7 +46,7 @@ def bandwidth(owner: Any, value: Any) -> Bandwidth:
     return sequence(owner, "bandwidth", value, positive)
 
 
-def resolved(
+def resolve_bandwidth(
     rule: str, points: Any, weights: np.ndarray | None, distances: Callable[[Block], Any]
 ) -> float:
     """Return the number that a rule gives on these points.

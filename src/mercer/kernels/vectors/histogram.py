@@ -14,7 +14,7 @@ from mercer.engine.block import Block, dot, dots, norms, outer, rows, sum_over_d
 from mercer.engine.distances import cityblock, squared_distances
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.vectors.bandwidths import resolved
+from mercer.kernels.vectors.bandwidths import resolve_bandwidth
 from mercer.kernels.vectors.dot import squared_norms
 from mercer.values import positive
 
@@ -70,7 +70,7 @@ class Chi2(VectorKernel):
     def resolve_heuristics(self, points: Vectors, weights: np.ndarray | None) -> Self:
         if not isinstance(self.bandwidth, str):
             return self
-        value = resolved(self.bandwidth, points, weights, self.distances)
+        value = resolve_bandwidth(self.bandwidth, points, weights, self.distances)
         return self.set_params(bandwidth=value)
 
     def prove(self) -> Proof:

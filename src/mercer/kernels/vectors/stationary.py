@@ -13,13 +13,13 @@ from mercer.engine.block import Block, dot, rows, sides
 from mercer.engine.distances import (
     absolute_differences,
     cityblock,
-    moved,
+    move_to_origin,
     squared_differences,
     squared_distances,
 )
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.proof import Proof, proved
-from mercer.kernels.vectors.bandwidths import Bandwidth, bandwidth, resolved
+from mercer.kernels.vectors.bandwidths import Bandwidth, bandwidth, resolve_bandwidth
 from mercer.values import positive
 
 __all__ = [
@@ -93,7 +93,7 @@ class Stationary(VectorKernel):
     def encode(self, points: Vectors) -> None:
         super().encode(points)
         if points.origin is not None:
-            moved(points, self.scales, points.origin)
+            move_to_origin(points, self.scales, points.origin)
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)
@@ -101,7 +101,7 @@ class Stationary(VectorKernel):
     def resolve_heuristics(self, points: Vectors, weights: np.ndarray | None) -> Self:
         if not isinstance(self.bandwidth, str):
             return self
-        value = resolved(self.bandwidth, points, weights, self.distances)
+        value = resolve_bandwidth(self.bandwidth, points, weights, self.distances)
         return self.set_params(bandwidth=value)
 
 

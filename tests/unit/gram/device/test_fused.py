@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mercer.gram.device import fused
+from mercer.gram.device.prepared_rows import origins, prepare
 from mercer.gram.device.rules import fuse
-from mercer.gram.device.sides import origins, prepare
-from mercer.gram.device.source import Form, pieces, text
+from mercer.gram.device.source import SourceShape, pieces, text
 from mercer.kernels import Exponential, Gaussian, Laplacian, Linear, Polynomial, normalize
 
 torch = pytest.importorskip("torch")
@@ -23,14 +23,16 @@ KERNELS = [
 
 def test_text_is_python_and_depends_on_the_structure_only():
     def source(k, targets=1):
-        return text(Form(fuse(k, 20), ("product",), (64,), "split", targets))
+        return text(SourceShape(fuse(k, 20), ("product",), (64,), "split", targets))
 
     for k in (Gaussian(1.0), Linear()):
         for targets in (1, 2, 4, 8, 16, 64):
             compile(source(k, targets), "<test>", "exec")
     assert source(Gaussian(1.0)) == source(Gaussian(2.0)) != source(Linear())
     for way in ("mended", "difference"):
-        compile(text(Form(fuse(Gaussian(1.0), 3), (way,), (3,), "split", 1)), "<test>", "exec")
+        compile(
+            text(SourceShape(fuse(Gaussian(1.0), 3), (way,), (3,), "split", 1)), "<test>", "exec"
+        )
 
 
 def test_pieces_are_powers_of_two():

@@ -8,9 +8,9 @@ import pytest
 
 from mercer.domains import Vectors
 from mercer.gram.device.expression import Unfused
-from mercer.gram.device.plain import explained, numbered
+from mercer.gram.device.numeric_rows import explain_products, number_columns
+from mercer.gram.device.prepared_rows import _seen, lengths_of
 from mercer.gram.device.rules import RULES, fuse
-from mercer.gram.device.sides import _seen, lengths_of
 from mercer.kernels import (
     Chi2,
     Constant,
@@ -159,11 +159,13 @@ def test_a_root_of_the_distance_is_infinitely_steep():
 def test_reasons(k, reason):
     with pytest.raises(Unfused, match=reason):
         fuse(k, 3)
-    assert reason in explained(k, 3, "cuda") and "blocks of Torch" in explained(k, 3, "cuda")
+    assert reason in explain_products(k, 3, "cuda") and "blocks of Torch" in explain_products(
+        k, 3, "cuda"
+    )
 
 
 def test_double_precision_is_not_fused():
-    assert "double precision" in explained(Gaussian(1.0), 3, "cuda", "double")
+    assert "double precision" in explain_products(Gaussian(1.0), 3, "cuda", "double")
 
 
 def test_lines_hold_nothing_of_the_user():
@@ -181,4 +183,4 @@ def test_parameters_fit_single_precision():
 def test_points_of_a_table_are_numbered():
     points = Vectors(np.ones((2, 2)), ("height", "weight"))
     k = (Gaussian(1.0).on("weight") + Linear()).on(1, 0) * Linear().on("height")
-    assert numbered(k, points) == (Gaussian(1.0).on(0) + Linear()).on(1, 0) * Linear().on(0)
+    assert number_columns(k, points) == (Gaussian(1.0).on(0) + Linear()).on(1, 0) * Linear().on(0)

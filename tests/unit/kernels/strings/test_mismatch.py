@@ -6,16 +6,16 @@ from math import comb
 import numpy as np
 import pytest
 
-import mercer.kernels.strings.neighbors as neighborhoods
+import mercer.kernels.strings.neighborhoods as neighborhoods
 from mercer.domains import STRINGS
 from mercer.errors import PlanError, ValidityError
 from mercer.kernels import Mismatch, Spectrum
-from mercer.kernels.strings.neighbors import (
+from mercer.kernels.strings.neighborhoods import (
     gapped_count,
+    kmers_of,
     level_weights,
     neighbor_count,
     neighbors,
-    words_of,
 )
 from mercer.kernels.strings.spectrum import numbered, places, ranks, substrings
 
@@ -48,7 +48,7 @@ def test_words_near_two_words_are_counted_by_the_letters_they_share(length, wron
 
 def test_counts_of_neighbors_and_of_gaps():
     points = STRINGS.admit(["abcab"])
-    words = words_of(points, 3, tuple("abcd"))
+    words = kmers_of(points, 3, tuple("abcd"))
     for wrong in range(3):
         found = neighbors(words, wrong)
         assert found.near.shape == (3, neighbor_count(3, wrong, 4))

@@ -12,14 +12,14 @@ from mercer.engine.tiles import diagonal, spans
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
 from mercer.gram.device.devices import (
     allocate,
-    emptied,
+    empty_cache,
     is_full,
     or_on_the_cpu,
     torch_device,
 )
-from mercer.gram.device.engine import Engine, Precision, Ready
-from mercer.gram.device.plain import explained, numbered
-from mercer.gram.device.sides import Products
+from mercer.gram.device.multiplier import Multiplier, Precision, ReadyRows
+from mercer.gram.device.numeric_rows import explain_products, number_columns
+from mercer.gram.device.prepared_rows import Products
 from mercer.gram.device.streaming import DeviceRows, tensor
 from mercer.gram.operator import Blocked
 from mercer.kernels import Kernel
@@ -81,10 +81,10 @@ class OnDevice:
         self.kernel, self.points = kernel, points
         self.device, self.precision, self.products = torch_device(device), precision, products
         self.rows = DeviceRows(points, self.device, stay)
-        self._plain = numbered(kernel, points)
-        self._engine: Engine | None = None
-        self._ready: dict[str, Ready] = {}
-        self.way = explained(self._plain, self.rows.width, str(self.device), precision)
+        self._plain = number_columns(kernel, points)
+        self._engine: Multiplier | None = None
+        self._ready: dict[str, ReadyRows] = {}
+        self.way = explain_products(self._plain, self.rows.width, str(self.device), precision)
 
     @property
     def order(self) -> int:
@@ -110,7 +110,7 @@ class OnDevice:
         )
         return found.reshape(self.order, *c.shape[1:])
 
-    def _product(self, V: np.ndarray, engine: Engine) -> np.ndarray:
+    def _product(self, V: np.ndarray, engine: Multiplier) -> np.ndarray:
         vectors = tensor(V, self.device)
         result = np.empty((self.order, V.shape[1]))
         for i, A in self._sides("first", engine):
@@ -122,7 +122,7 @@ class OnDevice:
             return self._product(V, engine.careful())
         return result
 
-    def _combined(self, columns: np.ndarray, c: np.ndarray, engine: Engine) -> np.ndarray:
+    def _combined(self, columns: np.ndarray, c: np.ndarray, engine: Multiplier) -> np.ndarray:
         B = engine.ready(self._some(columns), "second")
         coefficients, result = tensor(c, self.device), np.empty((self.order, c.shape[1]))
         for i, A in self._sides("first", engine):
@@ -131,7 +131,7 @@ class OnDevice:
             return self._combined(columns, c, engine.careful())
         return result
 
-    def _sides(self, role: Any, engine: Engine) -> Any:
+    def _sides(self, role: Any, engine: Multiplier) -> Any:
         """Yield places and ready rows; rows that stay are made ready once."""
         if not self.rows.stay or engine is not self._engine:
             return ((place, engine.ready(rows, role)) for place, rows in self.rows.chunks())
@@ -140,10 +140,10 @@ class OnDevice:
         return [(slice(0, self.order), self._ready[role])]
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> Multiplier:
         if self._engine is None:
             reference = self.rows.all() if self.rows.stay else next(iter(self.rows.chunks()))[1]
-            self._engine = Engine(self._plain, reference, self.precision, self.products)
+            self._engine = Multiplier(self._plain, reference, self.precision, self.products)
         return self._engine
 
     # ---- parts of the matrix ----------------------------------------------------------------
@@ -244,7 +244,7 @@ class OnDevice:
                     self._ready, self._engine = {}, None
                     if not self.rows.halve():
                         raise
-                emptied()
+                empty_cache()
 
         return or_on_the_cpu(again, instead, task, self.device)
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mercer.domains import Vectors
-from mercer.gram.device.expression import Length, Metric, Program
+from mercer.gram.device.expression import Length, Metric, PairProgram
 from mercer.kernels import Cosine, Kernel, Periodic, QuadraticForm
 from mercer.kernels.algebra.normalization import Normalize
 from mercer.kernels.vectors.cosine import unit_rows
 
-__all__ = ["PADDING", "Part", "Products", "Role", "Side", "origins", "prepare"]
+__all__ = ["PADDING", "MetricRows", "PreparedRows", "Products", "Role", "origins", "prepare"]
 
 Role = Literal["first", "second"]
 # How the products are computed: of halves split in two, of halves, or of single-precision numbers
@@ -35,7 +35,7 @@ CHUNK = 1 << 25  # entries of a working copy in double precision
 
 
 @dataclass
-class Part:
+class MetricRows:
     """One metric's share of a side.
 
     Attributes
@@ -58,8 +58,8 @@ class Part:
     columns: Any = None
     longest: Any = None
 
-    def take(self, items: Any, padded: int) -> Part:
-        return Part(
+    def take(self, items: Any, padded: int) -> MetricRows:
+        return MetricRows(
             _taken(self.table, items, padded, 0),
             self.unit,
             _taken(self.squares, items, padded, 0),
@@ -69,7 +69,7 @@ class Part:
 
 
 @dataclass
-class Side:
+class PreparedRows:
     """Rows that are ready.
 
     Attributes
@@ -82,18 +82,18 @@ class Side:
     """
 
     count: int
-    parts: list[Part]
+    parts: list[MetricRows]
     lengths: list[Any]
 
     @property
     def padded(self) -> int:
         return padded(self.count)
 
-    def take(self, items: Any) -> Side:
+    def take(self, items: Any) -> PreparedRows:
         """Return some of the rows; `items` is a tensor of their numbers."""
         count = len(items)
         room = padded(count)
-        return Side(
+        return PreparedRows(
             count,
             [part.take(items, room) for part in self.parts],
             [_taken(values, items, room, 0) for values in self.lengths],
@@ -117,7 +117,7 @@ def padded(count: int) -> int:
     return max(-(-count // PADDING), 1) * PADDING
 
 
-def origins(program: Program, X: Any) -> list[Any]:
+def origins(program: PairProgram, X: Any) -> list[Any]:
     """Return where each metric's rows are seen from: their mean, or zero for dot products."""
     return [
         _seen(metric, X, "second").double().mean(dim=0) if metric.centered else None
@@ -126,8 +126,13 @@ def origins(program: Program, X: Any) -> list[Any]:
 
 
 def prepare(
-    program: Program, X: Any, centers: list[Any], role: Role, products: Products, near: bool = True
-) -> Side:
+    program: PairProgram,
+    X: Any,
+    centers: list[Any],
+    role: Role,
+    products: Products,
+    near: bool = True,
+) -> PreparedRows:
     """Return a side of rows.
 
     Parameters
@@ -147,7 +152,7 @@ def prepare(
         _part(metric, X, center, role, products, near)
         for metric, center in zip(program.metrics, centers, strict=True)
     ]
-    return Side(len(X), parts, [_length(length, X) for length in program.lengths])
+    return PreparedRows(len(X), parts, [_length(length, X) for length in program.lengths])
 
 
 def seen_width(metric: Metric, width: int) -> int:
@@ -174,7 +179,9 @@ def whole(products: Products) -> int:
     return WHOLE if products in ("split", "half") else WHOLE // 2
 
 
-def _part(metric: Metric, X: Any, center: Any, role: Role, products: Products, near: bool) -> Part:
+def _part(
+    metric: Metric, X: Any, center: Any, role: Role, products: Products, near: bool
+) -> MetricRows:
     import torch
 
     n, d = len(X), seen_width(metric, int(X.shape[1]))
@@ -188,7 +195,7 @@ def _part(metric: Metric, X: Any, center: Any, role: Role, products: Products, n
         if metric.scales is not None:
             seen = seen / torch.tensor(metric.scales, dtype=torch.float64, **place)
         rows[some] = seen
-    part = Part()
+    part = MetricRows()
     if metric.kind == "squared":
         part.squares = _padded(torch.linalg.vecdot(rows, rows), room)
         part.longest = part.squares.amax()

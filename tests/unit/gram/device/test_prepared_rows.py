@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from mercer.gram.device.prepared_rows import clearance, origins, prepare, table_width
 from mercer.gram.device.rules import fuse
-from mercer.gram.device.sides import clearance, origins, prepare, table_width
 from mercer.kernels import Gaussian, Laplacian, Linear, QuadraticForm, normalize
 
 torch = pytest.importorskip("torch")

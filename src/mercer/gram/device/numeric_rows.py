@@ -10,13 +10,13 @@ from scipy import sparse
 
 from mercer.domains import VECTORS, Points, Table, Vectors, is_frame
 from mercer.errors import DomainError, PlanError
-from mercer.gram.device.expression import Program, Unfused
+from mercer.gram.device.expression import PairProgram, Unfused
 from mercer.gram.device.rules import fuse
 from mercer.kernels import Kernel
 from mercer.kernels.algebra.composite import Composite
 from mercer.kernels.tables import On
 
-__all__ = ["explained", "numbered", "numbers", "program_of"]
+__all__ = ["explain_products", "number_columns", "numbers", "program_of"]
 
 
 def numbers(points: Any) -> Any:
@@ -40,7 +40,7 @@ def numbers(points: Any) -> Any:
     return VECTORS.admit(points).array
 
 
-def numbered(kernel: Kernel, points: Any) -> Kernel:
+def number_columns(kernel: Kernel, points: Any) -> Kernel:
     """Return the kernel with the numbers of columns in place of their names.
 
     Examples
@@ -48,7 +48,7 @@ def numbered(kernel: Kernel, points: Any) -> Kernel:
     >>> import pandas as pd
     >>> from mercer.kernels import Gaussian
     >>> k = Gaussian(1.0).on("weight")
-    >>> numbered(k, k.admit(pd.DataFrame({"height": [1.0], "weight": [2.0]})))
+    >>> number_columns(k, k.admit(pd.DataFrame({"height": [1.0], "weight": [2.0]})))
     Gaussian(bandwidth=1.0).on(1)
     """
     frame: Any = getattr(points, "frame", None)
@@ -79,7 +79,7 @@ def _numbered(kernel: Any, names: tuple[str, ...]) -> Any:
     return dataclasses.replace(kernel, **parts)  # type: ignore[type-var]
 
 
-def program_of(kernel: Kernel, width: int) -> tuple[Program | None, str]:
+def program_of(kernel: Kernel, width: int) -> tuple[PairProgram | None, str]:
     """Return the program of a kernel, or None and the reason why there is none."""
     try:
         return fuse(kernel, width), ""
@@ -87,13 +87,13 @@ def program_of(kernel: Kernel, width: int) -> tuple[Program | None, str]:
         return None, str(reason)
 
 
-def explained(kernel: Kernel, width: int, device: str, precision: str = "single") -> str:
+def explain_products(kernel: Kernel, width: int, device: str, precision: str = "single") -> str:
     """Say in words how products with a kernel are computed on a device, for plans.
 
     Examples
     --------
     >>> from mercer.kernels import Chi2
-    >>> explained(Chi2(1.0), 3, "cuda")
+    >>> explain_products(Chi2(1.0), 3, "cuda")
     'not fused, because Chi2 is no function of dot products or distances; blocks of Torch instead'
     """
     from mercer.gram.device.fused import available

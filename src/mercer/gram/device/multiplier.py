@@ -7,32 +7,32 @@ from typing import Any, Literal
 
 import mercer.gram.device.blocks as blocks
 from mercer.gram.device import fused
-from mercer.gram.device.plain import program_of
-from mercer.gram.device.sides import Products, Role, Side, origins, prepare
+from mercer.gram.device.numeric_rows import program_of
+from mercer.gram.device.prepared_rows import PreparedRows, Products, Role, origins, prepare
 from mercer.kernels import Kernel
 
-__all__ = ["Engine", "Precision", "Ready"]
+__all__ = ["Multiplier", "Precision", "ReadyRows"]
 
 Precision = Literal["single", "double"]
 FEW = 4  # columns of coefficients that may count with all their digits at little cost
 
 
 @dataclass
-class Ready:
+class ReadyRows:
     """Rows on a device, with what fused products need of them."""
 
     rows: Any
-    side: Side | None = None
+    side: PreparedRows | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, items: Any) -> Ready:
+    def take(self, items: Any) -> ReadyRows:
         side = None if self.side is None else self.side.take(items)
-        return Ready(self.rows[items], side)
+        return ReadyRows(self.rows[items], side)
 
 
-class Engine:
+class Multiplier:
     """Products with Gram matrices of rows on a device.
 
     Parameters
@@ -57,7 +57,7 @@ class Engine:
     >>> torch = pytest.importorskip("torch")
     >>> from mercer.kernels import Linear
     >>> X = torch.tensor([[1.0], [2.0]])
-    >>> engine = Engine(Linear(), X)
+    >>> engine = Multiplier(Linear(), X)
     >>> A, B = engine.ready(X, "first"), engine.ready(X, "second")
     >>> engine.multiply(A, B, torch.ones(2, 1)).ravel().tolist()
     [3.0, 6.0]
@@ -79,30 +79,30 @@ class Engine:
         self.program = program
         self._origins = None if program is None else origins(program, reference)
 
-    def ready(self, rows: Any, role: Role) -> Ready:
+    def ready(self, rows: Any, role: Role) -> ReadyRows:
         """Return rows that are ready for products; the two sides of one have different roles."""
         if self.program is None or self._origins is None:
-            return Ready(rows.double() if self.precision == "double" else rows)
+            return ReadyRows(rows.double() if self.precision == "double" else rows)
         side = prepare(self.program, rows, self._origins, role, self.products)
-        return Ready(rows, side)
+        return ReadyRows(rows, side)
 
-    def multiply(self, A: Ready, B: Ready, V: Any, exact: bool = False) -> Any:
+    def multiply(self, A: ReadyRows, B: ReadyRows, V: Any, exact: bool = False) -> Any:
         """Return K(A, B) @ V in double precision; what is not finite is left to the caller."""
         if self.program is None or A.side is None or B.side is None:
             return blocks.multiply(self.kernel, A.rows, B.rows, V)
         exact = exact and V.shape[1] <= FEW and self.products not in ("half", "tf32")
         return fused.multiply(self.program, A.side, B.side, V, self.products, exact)
 
-    def normal(self, A: Ready, B: Ready, V: Any, W: Any = None) -> Any:
+    def normal(self, A: ReadyRows, B: ReadyRows, V: Any, W: Any = None) -> Any:
         """Return CᵀW(CV) with C = K(A, B), in double precision."""
         if (self.program is None or A.side is None) and len(B.rows) <= blocks.WIDEST:
             return blocks.normal(self.kernel, A.rows, B.rows, V, W)
         values = self.multiply(A, B, V, exact=True)
         return self.multiply(B, A, values if W is None else values * W)
 
-    def careful(self) -> Engine:
+    def careful(self) -> Multiplier:
         """Return an engine for numbers that single precision cannot hold."""
-        again = Engine.__new__(Engine)
+        again = Multiplier.__new__(Multiplier)
         again.kernel, again.precision, again.products = self.kernel, "double", self.products
         again.program, again._origins = None, None
         return again

@@ -23,24 +23,24 @@ from mercer.domains import Domain, Points, Vectors, to_numpy
 from mercer.engine.block import Block
 from mercer.engine.tiles import quiet
 from mercer.errors import ModelWarning, ValidityError
-from mercer.kernels.base import Kernel, adopted
+from mercer.kernels.base import Kernel, in_library_of
 from mercer.kernels.features import FeatureMap
 from mercer.models import Model, as_model
 
 __all__ = [
-    "Modeled",
-    "Positive",
+    "ModelKernel",
+    "NonnegativeFeatures",
+    "feature_products",
     "flag",
+    "largest_logs",
     "need_model",
-    "plain",
-    "products",
-    "refitted",
-    "tops",
+    "numpy_points",
+    "refit",
     "warn_of_impossible",
 ]
 
 
-class Modeled(Kernel):
+class ModelKernel(Kernel):
     """A kernel made of one generative model, its parameter `model`."""
 
     model: Any
@@ -63,7 +63,7 @@ class Modeled(Kernel):
     def resolve_heuristics(self, points: Points, weights: np.ndarray | None) -> Self:
         if not self.fit_model:
             return self
-        return self.set_params(model=refitted(self.model, points, weights), fit_model=False)
+        return self.set_params(model=refit(self.model, points, weights), fit_model=False)
 
 
 def need_model(owner: Any, name: str, thing: Any) -> Model:
@@ -74,10 +74,10 @@ def need_model(owner: Any, name: str, thing: Any) -> Model:
         raise ValidityError(f"{name} of {type(owner).__name__}: {error}") from error
 
 
-def refitted(model: Model, points: Points, weights: np.ndarray | None) -> Model:
+def refit(model: Model, points: Points, weights: np.ndarray | None) -> Model:
     """Return a model that was learned from these points."""
     try:
-        return model.fit(plain(points), weights)
+        return model.fit(numpy_points(points), weights)
     except NotImplementedError as error:
         raise ValidityError(f"{error}; give it with its parameters and fit_model=False") from error
 
@@ -89,7 +89,7 @@ def flag(owner: Any, name: str, value: Any) -> bool:
     return bool(value)
 
 
-def plain(points: Points) -> Points:
+def numpy_points(points: Points) -> Points:
     """Return points as models compute with them: rows in double precision, held by NumPy."""
     if not isinstance(points, Vectors):
         return points
@@ -111,7 +111,7 @@ def warn_of_impossible(owner: Any, logs: np.ndarray) -> None:
         )
 
 
-class Positive(Kernel):
+class NonnegativeFeatures(Kernel):
     """A kernel with finitely many features, none negative, of which it knows the logarithms."""
 
     def log_features(self, points: Any) -> np.ndarray:
@@ -131,7 +131,7 @@ class Positive(Kernel):
 
     def _encoded(self, points: Points) -> Vectors:
         with quiet():
-            logs = self.log_features(plain(points))
+            logs = self.log_features(numpy_points(points))
         warn_of_impossible(self, logs.max(axis=1))
         return Vectors(logs)
 
@@ -144,18 +144,18 @@ class Positive(Kernel):
 
     def log_diagonal(self, points: Points) -> np.ndarray:
         logs = self.logs(points)
-        top = tops(logs)
+        top = largest_logs(logs)
         with quiet():
             return 2 * top + np.log(np.sum(np.exp(2 * (logs - top[:, None])), axis=1))
 
     def evaluate(self, block: Block) -> Any:
         product, height = self._scaled(block)
         product *= np.exp(height, out=height)
-        return adopted(product, block.left)
+        return in_library_of(product, block.left)
 
     def evaluate_diagonal(self, points: Points) -> Any:
         with quiet():
-            return adopted(np.exp(self.log_diagonal(points)), points)
+            return in_library_of(np.exp(self.log_diagonal(points)), points)
 
     def map_features(self, points: Points) -> FeatureMap:
         def transform(new: Points) -> np.ndarray:
@@ -165,10 +165,10 @@ class Positive(Kernel):
         return FeatureMap(self.logs(points[:1]).shape[1], transform, logs=self.logs)
 
     def _scaled(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        return products(self.logs(block.left), self.logs(block.right))
+        return feature_products(self.logs(block.left), self.logs(block.right))
 
 
-def products(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def feature_products(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the inner products of rows of features, given by their logarithms.
 
     The largest feature of a row counts as 1; what this leaves out, the logarithm of the product
@@ -176,17 +176,19 @@ def products(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Examples
     --------
-    >>> found, scale = products(np.array([[-800.0, -801.0]]), np.array([[-900.0, -np.inf]]))
+    >>> found, scale = feature_products(
+    ...     np.array([[-800.0, -801.0]]), np.array([[-900.0, -np.inf]])
+    ... )
     >>> found, scale
     (array([[1.]]), array([[-1700.]]))
     """
-    a, b = tops(left), tops(right)
+    a, b = largest_logs(left), largest_logs(right)
     with quiet():
         product = np.exp(left - a[:, None]) @ np.exp(right - b[:, None]).T
     return product, a[:, None] + b[None, :]
 
 
-def tops(logs: np.ndarray) -> np.ndarray:
+def largest_logs(logs: np.ndarray) -> np.ndarray:
     """Return the largest logarithm of each row, 0 where all are −∞."""
     top = logs.max(axis=1)
     return np.where(np.isneginf(top), 0.0, top)

@@ -167,7 +167,7 @@ def test_smaller_blocks_are_tried(monkeypatch):
 
 def test_then_chunks_then_the_cpu(monkeypatch):
     k, v = Gaussian(1.0), rng.normal(size=60)
-    for name in ("mercer.gram.device.blocks.evaluate", "mercer.gram.device.operator.evaluate"):
+    for name in ("mercer.gram.device.blocks.evaluate", "mercer.gram.device.on_device.evaluate"):
         monkeypatch.setattr(name, full(0))
     gram = OnDevice(k, k.admit(X), "cpu")
     with pytest.warns(PlanWarning, match="computed on the CPU instead"):

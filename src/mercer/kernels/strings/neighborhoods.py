@@ -22,26 +22,26 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Strings
-from mercer.kernels.patterns import Names, Patterns, Vocabulary, counted
+from mercer.kernels.patterns import Names, Patterns, Vocabulary, count_patterns
 from mercer.kernels.strings.spectrum import numbered, places
 from mercer.memory import afford
 
 __all__ = [
-    "Gapped",
+    "GappedCounts",
     "GappedWords",
+    "Kmers",
     "Neighbors",
-    "Words",
     "gapped",
     "gapped_count",
     "gapped_words",
+    "kmers_of",
     "level_weights",
     "neighbor_count",
     "neighbors",
-    "words_of",
 ]
 
 
-class Words(NamedTuple):
+class Kmers(NamedTuple):
     """The substrings of one length that are words over an alphabet.
 
     Attributes
@@ -64,7 +64,7 @@ class Words(NamedTuple):
 
     def counts(self) -> sparse.csr_array:
         """Return how often each string has each word."""
-        return counted(self.item, self.word, (self.total, len(self.rows)))
+        return count_patterns(self.item, self.word, (self.total, len(self.rows)))
 
 
 class Neighbors(NamedTuple):
@@ -89,13 +89,13 @@ class Neighbors(NamedTuple):
         return sparse.csr_array((ones, self.near.ravel(), starts), (rows, len(self.names)))
 
 
-def words_of(strings: Strings, length: int, alphabet: tuple[str, ...]) -> Words:
+def kmers_of(strings: Strings, length: int, alphabet: tuple[str, ...]) -> Kmers:
     """Return all substrings of one length that are words over an alphabet.
 
     Examples
     --------
     >>> from mercer.domains import STRINGS
-    >>> words_of(STRINGS.admit(["acgt", "aNc"]), 2, ("a", "c", "g", "t")).rows.tolist()
+    >>> kmers_of(STRINGS.admit(["acgt", "aNc"]), 2, ("a", "c", "g", "t")).rows.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
     known = np.array([ord(letter) for letter in alphabet], dtype=np.int64)
@@ -111,7 +111,7 @@ def words_of(strings: Strings, length: int, alphabet: tuple[str, ...]) -> Words:
     item, position, begin = item[whole], position[whole], begin[whole]
     word, first = numbered((codes[begin + step] for step in range(length)), len(known))
     rows = codes[begin[first][:, None] + np.arange(length)]
-    return Words(item, position, word, rows, alphabet, len(strings))
+    return Kmers(item, position, word, rows, alphabet, len(strings))
 
 
 def neighbor_count(length: int, mismatches: int, letters: int) -> int:
@@ -127,13 +127,13 @@ def neighbor_count(length: int, mismatches: int, letters: int) -> int:
     )
 
 
-def neighbors(words: Words, mismatches: int) -> Neighbors:
+def neighbors(words: Kmers, mismatches: int) -> Neighbors:
     """Return all words within some mismatches of each word.
 
     Examples
     --------
     >>> from mercer.domains import STRINGS
-    >>> words = words_of(STRINGS.admit(["ab"]), 2, ("a", "b"))
+    >>> words = kmers_of(STRINGS.admit(["ab"]), 2, ("a", "b"))
     >>> neighbors(words, 1)
     Neighbors(near=array([[1, 2, 0]]), names=['aa', 'ab', 'bb'])
     """
@@ -173,7 +173,7 @@ def _names(rows: np.ndarray, alphabet: tuple[str, ...]) -> list[str]:
     return [joined[i : i + length] for i in range(0, len(joined), length)]
 
 
-class Gapped(Patterns):
+class GappedCounts(Patterns):
     """Strings as counts of gapped words, each with its weight in the mismatch kernel."""
 
     def __init__(
@@ -186,8 +186,8 @@ class Gapped(Patterns):
         super().__init__(matrix, vocabulary, common)
         self.weights = weights
 
-    def take(self, rows: Any) -> Gapped:
-        return Gapped(self.matrix[rows], self.vocabulary, self.weights, self.common)
+    def take(self, rows: Any) -> GappedCounts:
+        return GappedCounts(self.matrix[rows], self.vocabulary, self.weights, self.common)
 
     @cached_property
     def weighted(self) -> Patterns:
@@ -230,7 +230,7 @@ class GappedWords(NamedTuple):
     names: Names
 
 
-def gapped_words(words: Words, mismatches: int) -> GappedWords:
+def gapped_words(words: Kmers, mismatches: int) -> GappedWords:
     """Return all gapped words of each word, with the same number of them for all."""
     count, length = words.rows.shape
     letters = len(words.alphabet)
@@ -247,14 +247,14 @@ def gapped_words(words: Words, mismatches: int) -> GappedWords:
     return GappedWords(np.stack(near, axis=1), np.concatenate(weights), names)
 
 
-def gapped(words: Words, mismatches: int) -> Gapped:
+def gapped(words: Kmers, mismatches: int) -> GappedCounts:
     """Return how often strings have each gapped word."""
     found = gapped_words(words, mismatches)
     count, each = found.near.shape
     starts = np.arange(count + 1) * each
     entries = np.ones(count * each), found.near.ravel(), starts
     matrix = words.counts() @ sparse.csr_array(entries, (count, len(found.names)))
-    return Gapped(matrix, Vocabulary(found.names), found.weights)
+    return GappedCounts(matrix, Vocabulary(found.names), found.weights)
 
 
 def level_weights(length: int, mismatches: int, letters: int) -> dict[int, int]:
@@ -290,7 +290,7 @@ def _partial(power: int, last: int) -> int:
     return sum((-1) ** i * comb(power, i) for i in range(last + 1))
 
 
-def _gapped_names(words: Words, levels: list[Any]) -> list[Any]:
+def _gapped_names(words: Kmers, levels: list[Any]) -> list[Any]:
     """Return gapped words as pairs of the letters that matter and where they are."""
     names = []
     for where, first in levels:
