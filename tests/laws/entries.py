@@ -14,7 +14,7 @@ from mercer.testing.law import Law
 from tests.laws.functions import FUNCTIONS
 from tests.laws.items import ITEMS
 
-__all__ = ["Entry", "MachineEntry", "complaints"]
+__all__ = ["Entry", "MachineEntry", "complaints", "nodes_of"]
 
 NAMES = {name: getattr(mercer.kernels, name) for name in mercer.kernels.__all__} | FUNCTIONS
 LIBRARIES = {"strict_arrays": "array_api_strict", "torch_tensors": "torch"}
@@ -112,3 +112,8 @@ def complaints(
             if name in silent:
                 wrong.append(f"{name} claims something about {case()}, and should not")
     return wrong
+
+
+def nodes_of(k: Kernel) -> set[type]:
+    """Return the classes of a kernel and its parts."""
+    return {type(k)}.union(*(nodes_of(part) for part in k.children()))

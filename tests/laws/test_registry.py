@@ -12,6 +12,7 @@ from mercer.kernels import Kernel
 from mercer.machines import Machine
 from mercer.solvers import Solver
 from mercer.testing import KERNEL_LAWS, MACHINE_LAWS, SOLVER_LAWS
+from tests.laws.entries import nodes_of
 from tests.laws.registry import KERNELS, MACHINES, SOLVERS
 
 
@@ -49,11 +50,6 @@ def named_in(entries):
     """Return the names that the formulas of some entries use."""
     trees = (ast.walk(ast.parse(entry.formula)) for entry in entries)
     return {node.id for tree in trees for node in tree if isinstance(node, ast.Name)}
-
-
-def nodes_of(k):
-    """Return the classes of a kernel and its parts."""
-    return {type(k)}.union(*(nodes_of(part) for part in k.children()))
 
 
 def test_every_public_kernel_has_an_entry():

@@ -77,7 +77,7 @@ def delannoy(n):
     return count
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 400, 5000])
+@pytest.mark.parametrize("steps", [1, 2, 3, 400, pytest.param(5000, marks=pytest.mark.slow)])
 def test_constant_series_count_their_alignments(steps):
     """κ = 1 wherever two steps are equal, so k is a whole number, of up to 3800 digits."""
     k = GlobalAlignment(1.0, normalized=False)
