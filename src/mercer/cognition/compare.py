@@ -178,7 +178,11 @@ def _plan(
 
 
 def _held_out(
-    name: str, model: Any, data: Experiment, plan: list[HeldOutAnswers], classes: np.ndarray
+    name: str,
+    model: BaseEstimator,
+    data: Experiment,
+    plan: list[HeldOutAnswers],
+    classes: np.ndarray,
 ) -> dict[str, float]:
     """Return the log-likelihood per answer of what was held out, over all folds."""
     stimuli, sums, sizes = np.asarray(data.stimuli), [], []
@@ -199,7 +203,7 @@ def _held_out(
     return {"held_out": center, "standard_error": spread}
 
 
-def _row(model: Any, seen: Responses, P: np.ndarray) -> dict[str, float]:
+def _row(model: BaseEstimator, seen: Responses, P: np.ndarray) -> dict[str, float]:
     """Return the criteria of one model, from its predictions."""
     with np.errstate(divide="ignore"):
         logs = np.log(P)
@@ -219,7 +223,7 @@ def _likelihood(counts: np.ndarray, P: np.ndarray) -> float:
         return float(np.sum(counts * np.log(P, where=counts > 0, out=np.zeros_like(P))))
 
 
-def _parameters(model: Any) -> int:
+def _parameters(model: BaseEstimator) -> int:
     """Return how many parameters were fitted to answers."""
     fit = getattr(model, "fit_", None)
     if fit is not None:
@@ -229,7 +233,9 @@ def _parameters(model: Any) -> int:
     return 0
 
 
-def _fit(name: str, model: Any, data: Experiment, counts: np.ndarray, classes: np.ndarray) -> Any:
+def _fit(
+    name: str, model: BaseEstimator, data: Experiment, counts: np.ndarray, classes: np.ndarray
+) -> Any:
     """Return a fitted copy of a model."""
     fresh = clone(model) if isinstance(model, BaseEstimator) else copy.deepcopy(model)
     takes = inspect.signature(fresh.fit).parameters
@@ -253,7 +259,9 @@ def _fit(name: str, model: Any, data: Experiment, counts: np.ndarray, classes: n
     return fresh
 
 
-def _predict(name: str, model: Any, stimuli: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _predict(
+    name: str, model: BaseEstimator, stimuli: np.ndarray, classes: np.ndarray
+) -> np.ndarray:
     P = np.asarray(model.predict_proba(stimuli), dtype=float)
     if P.shape != (len(stimuli), len(classes)) or np.abs(P.sum(axis=1) - 1).max() > 1e-6:
         raise DomainError(

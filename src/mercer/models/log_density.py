@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer.domains import ANYTHING, Domain
+from mercer.domains import ANYTHING, Domain, Points
 from mercer.errors import ConvergenceWarning, ValidityError
 from mercer.models.base import Model, model
 from mercer.values import positive
@@ -62,7 +62,7 @@ class UserDensity(Model):
             for at in np.ndindex(np.shape(value))
         ]
 
-    def learn(self, points: Any, weights: np.ndarray | None, seed: int) -> Self:
+    def learn(self, points: Points, weights: np.ndarray | None, seed: int) -> Self:
         """Climb to the highest likelihood, beginning with the present parameters."""
         from scipy.optimize import minimize
 
@@ -135,10 +135,10 @@ class FromLogDensity(UserDensity):
         super().__post_init__()
         self._normalize("step", positive(self, "step", self.step))
 
-    def log_densities(self, points: Any) -> np.ndarray:
+    def log_densities(self, points: Points) -> np.ndarray:
         return self._values(points, _flat(self.theta))
 
-    def scores(self, points: Any) -> np.ndarray:
+    def scores(self, points: Points) -> np.ndarray:
         theta = _flat(self.theta)
         found = np.empty((len(points), len(theta)))
         for j, h in enumerate(self.step * np.maximum(np.abs(theta), 1.0)):
@@ -150,7 +150,7 @@ class FromLogDensity(UserDensity):
             found[:, j] = rise / (up[j] - down[j])
         return found
 
-    def _values(self, points: Any, flat: np.ndarray) -> np.ndarray:
+    def _values(self, points: Points, flat: np.ndarray) -> np.ndarray:
         theta = dict(_unflat(self.theta, flat))
         if self.vectorized:
             found = np.asarray(self.function(_everything(points), **theta), dtype=np.float64)
@@ -189,13 +189,13 @@ class FromTorch(UserDensity):
     vectorized: bool = False
     device: str = "cpu"
 
-    def log_densities(self, points: Any) -> np.ndarray:
+    def log_densities(self, points: Points) -> np.ndarray:
         torch = _torch()
         with torch.no_grad():
             values = self._values(points, self._tensors())
             return np.asarray(torch.stack(list(values)).cpu(), dtype=np.float64)
 
-    def scores(self, points: Any) -> np.ndarray:
+    def scores(self, points: Points) -> np.ndarray:
         torch = _torch()
         theta = self._tensors()
         leaves = [value.requires_grad_() for value in theta.values()]
@@ -218,7 +218,7 @@ class FromTorch(UserDensity):
             for name, value in self.theta
         }
 
-    def _values(self, points: Any, theta: dict[str, Any]) -> Any:
+    def _values(self, points: Points, theta: dict[str, Any]) -> Any:
         """Return the log density of each thing, as tensors of a single number."""
         torch = _torch()
 
@@ -311,7 +311,7 @@ def _unflat(theta: Any, flat: np.ndarray) -> Iterator[tuple[str, Any]]:
         begin += math.prod(shape)
 
 
-def _everything(points: Any) -> Any:
+def _everything(points: Points) -> Any:
     """Return all things in the container that the domain made of them."""
     array: Any = getattr(points, "array", getattr(points, "frame", None))
     if getattr(array, "dtype", None) == np.dtype(object):

@@ -14,12 +14,15 @@ from mercer.plots.palette import INK, color, marker, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from mercer.rkhs import Function
 
 __all__ = ["decision_gradient", "plot_decision", "plot_decision_image", "plot_points"]
 
 
 def plot_decision(
-    machine: Any,
+    machine: BaseEstimator | Function,
     X: Items,
     y: ArrayLike | None = None,
     ax: Axes | None = None,
@@ -114,7 +117,9 @@ def draw_class(ax: Any, coordinates: Any, k: int, size: float = 22.0, **more: An
     return ax.scatter(*coordinates, s=size, c=color(k), marker=marker(k), zorder=3, **edge, **more)
 
 
-def _scores(machine: Any, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _scores(
+    machine: BaseEstimator | Function, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return a score per place, or one for each class, and the classes."""
     # A clustering has no classes, but the clusters that it found.
     classes = np.unique(getattr(machine, "classes_", getattr(machine, "labels_", ())))
@@ -126,12 +131,12 @@ def _scores(machine: Any, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             elif scores.ndim == 2 and scores.shape[1] == 1:
                 scores = scores[:, 0]
             return scores, classes
+    predict = getattr(machine, "predict", machine)
     if len(classes):
-        answers = np.asarray(machine.predict(places))
+        answers = np.asarray(predict(places))
         scores = (answers[:, None] == classes).astype(np.float64)
         return (scores[:, 1] - scores[:, 0] if len(classes) == 2 else scores), classes
-    function = machine.predict if hasattr(machine, "predict") else machine
-    return np.asarray(function(places), dtype=np.float64).reshape(len(places)), classes
+    return np.asarray(predict(places), dtype=np.float64).reshape(len(places)), classes
 
 
 def _shade(ax: Axes, A: np.ndarray, B: np.ndarray, values: np.ndarray) -> None:
@@ -162,7 +167,7 @@ def _regions(ax: Axes, A: np.ndarray, B: np.ndarray, scores: np.ndarray) -> None
 
 
 def plot_decision_image(
-    machine: Any,
+    machine: BaseEstimator | Function,
     x: ArrayLike,
     ax: Axes | None = None,
     *,
@@ -209,7 +214,10 @@ def plot_decision_image(
 
 
 def decision_gradient(
-    machine: Any, x: ArrayLike, toward: object = None, against: object = None
+    machine: BaseEstimator | Function,
+    x: ArrayLike,
+    toward: object = None,
+    against: object = None,
 ) -> np.ndarray:
     """Return the gradient of a machine's decision function at x, by central differences.
 
@@ -231,7 +239,12 @@ def decision_gradient(
     return (score(x + moves) - score(x - moves)) / (2 * step)
 
 
-def _score(machine: Any, x: np.ndarray, toward: object, against: object) -> Any:
+def _score(
+    machine: BaseEstimator | Function,
+    x: np.ndarray,
+    toward: object,
+    against: object,
+) -> Any:
     """Return the function to differentiate, with one number for each row."""
     names = ("decision_function", "predict_proba", "predict")
     found = [getattr(machine, name) for name in names if hasattr(machine, name)]

@@ -15,6 +15,7 @@ from mercer.rkhs import Function
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 __all__ = ["plot_function", "plot_weights"]
 
@@ -146,7 +147,7 @@ def _ranges(limits: ArrayLike | None, expansion: Function | None) -> list[tuple[
 
 
 def plot_weights(
-    machine: Any,
+    machine: BaseEstimator | Function,
     y: ArrayLike | None = None,
     ax: Axes | None = None,
     *,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,9 @@ from mercer.gram import Dense, LowRank
 from mercer.kernels import Kernel, named
 from mercer.solvers import Problem, Solution, Solver, State
 from mercer.testing.law import Inapplicable, agree, count, take
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = [
     "KernelCase",
@@ -144,7 +147,7 @@ class MachineCase:
         return named(self.machine.kernel) == named("precomputed")
 
 
-def values(machine: Any, items: Items) -> np.ndarray:
+def values(machine: BaseEstimator, items: Items) -> np.ndarray:
     """Return the numbers that a machine computes: scores, probabilities, or predictions."""
     for name in ("decision_function", "predict_proba", "transform"):
         if hasattr(machine, name):

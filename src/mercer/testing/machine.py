@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,9 @@ from mercer.testing.law import (
     snapshot,
     take,
 )
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = ["MACHINE_LAWS", "check_machine"]
 
@@ -202,7 +205,9 @@ def routes(case: MachineCase) -> None:
         agree(values(other, case.new), expected, name, TOLERANCE)
 
 
-def check_machine(machine: Any, items: Items, target: ArrayLike, new: Items) -> list[str]:
+def check_machine(
+    machine: BaseEstimator, items: Items, target: ArrayLike, new: Items
+) -> list[str]:
     """Hold all laws of machines against one; return the names of those that apply.
 
     Examples
@@ -231,12 +236,12 @@ def _compare_weights(case: MachineCase, times: np.ndarray) -> None:
     agree(found, expected, "predictions with weights and with copies", TOLERANCE)
 
 
-def _labels(machine: Any, items: Items) -> Any:
+def _labels(machine: BaseEstimator, items: Items) -> Any:
     """Return predictions, or of a machine without them what it computes."""
     return machine.predict(items) if hasattr(machine, "predict") else values(machine, items)
 
 
-def _has_primal(machine: Any) -> bool:
+def _has_primal(machine: BaseEstimator) -> bool:
     """Tell whether there are features to solve for, and a system that they determine."""
     policy = getattr(machine, "indefinite", "error")
     repaired = machine.plan_.solver == "eigen" and policy != "error"

@@ -17,6 +17,7 @@ from mercer.plots.selection import plot_path
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from sklearn.base import BaseEstimator
 
 LIMITS = (-10.5, 10.5)
 
@@ -52,7 +53,7 @@ def _scene(ax: Axes, problem: Any) -> None:
     ax.plot(problem.X, problem.y, "o", color=CLASSES[0], markersize=2.8)
 
 
-def _rms(machine: Any, data: Any) -> float:
+def _rms(machine: BaseEstimator, data: Any) -> float:
     return float(np.sqrt(np.mean((machine.predict(data.X) - data.y) ** 2)))
 
 
@@ -116,7 +117,7 @@ def cross_validation(figure: Figure) -> None:
     right.set(xlabel="penalty λ", ylabel="R²", ylim=(0.0, 1.05))
 
 
-def _splits(ax: Axes, machine: Any, problem: Any, folds: Any) -> list[float]:
+def _splits(ax: Axes, machine: BaseEstimator, problem: Any, folds: Any) -> list[float]:
     """Draw which items are held out in each fold, and write the score beside it."""
     X, y = problem
     order = np.concatenate([test for _, test in folds.split(X)])

@@ -19,6 +19,7 @@ from mercer.plots.palette import CLASSES, INK, MUTED, ORANGE, PALE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from sklearn.base import BaseEstimator
 
     from mercer.datasets import Dataset
 
@@ -157,12 +158,12 @@ def overlapping() -> Dataset:
     return two_gaussians(30, [[-0.85, 0.75], [0.85, -0.75]], [spread, spread], seed=20)
 
 
-def _line(machine: Any) -> tuple[np.ndarray, float]:
+def _line(machine: BaseEstimator) -> tuple[np.ndarray, float]:
     """Return w and w₀ of a machine with a linear kernel."""
     return machine.dual_coef_[0] @ machine.support_vectors_, float(machine.intercept_[0])
 
 
-def _margin(ax: Axes, machine: Any) -> None:
+def _margin(ax: Axes, machine: BaseEstimator) -> None:
     """Draw the line g = 0, the lines g = ±1 and what is between them."""
     (a, b), c = _line(machine)
     across = np.array([-9.0, 9.0])
@@ -173,7 +174,7 @@ def _margin(ax: Axes, machine: Any) -> None:
         ax.plot(across, edge, "--", color=INK, linewidth=0.8)
 
 
-def _measure(ax: Axes, machine: Any) -> None:
+def _measure(ax: Axes, machine: BaseEstimator) -> None:
     """Name the lines, and draw arrows of length m from the middle one to both others."""
     w, c = _line(machine)
     step, along = w / (w @ w), np.array([-w[1], w[0]]) / np.linalg.norm(w)

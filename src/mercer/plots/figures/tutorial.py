@@ -25,6 +25,7 @@ from mercer.plots.selection import plot_path
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from sklearn.base import BaseEstimator
 
     from mercer.datasets import Dataset
 
@@ -48,7 +49,7 @@ def hyperplane(figure: Figure) -> None:
 
     spread = np.array([[0.14, -0.05], [-0.05, 0.14]])
     X, y = two_gaussians(36, [[-0.45, -0.3], [1.7, 1.6]], [spread, spread], seed=0)
-    machine: Any = Perceptron("linear", margin=2.0).fit(X, y)
+    machine: BaseEstimator = Perceptron("linear", margin=2.0).fit(X, y)
     length = float(np.linalg.norm(machine.coef_))
     w, theta = machine.coef_ / length, -machine.intercept_ / length
 
@@ -136,7 +137,7 @@ def separable(figure: Figure) -> None:
 
     X, y = circle(seed=1)
     Z = Polynomial(2).features(X)
-    machine: Any = Perceptron("linear", margin=1.0).fit(Z, y)
+    machine: BaseEstimator = Perceptron("linear", margin=1.0).fit(Z, y)
     (a, b, c), d = machine.coef_, machine.intercept_
 
     ax: Any = figure.add_subplot(projection="3d", computed_zorder=False)
@@ -296,12 +297,12 @@ def choices(figure: Figure) -> None:
     left.legend(loc="upper right")
 
 
-def _new_error(machine: Any) -> float:
+def _new_error(machine: BaseEstimator) -> float:
     X, y = two_gaussians(4000, seed=0)
     return float(np.mean((machine.predict(X) - y) ** 2))
 
 
-def _compare(ax: Axes, machine: Any, problem: Dataset, name: str) -> None:
+def _compare(ax: Axes, machine: BaseEstimator, problem: Dataset, name: str) -> None:
     """Draw a machine beside the optimal bound, and say how often either errs."""
     X, y = problem
     limits = limits_of(X)
@@ -350,7 +351,7 @@ def decision_images(figure: Figure) -> None:
         ax.set_title(title)
 
 
-def _persuade(machine: Any, x: np.ndarray, toward: object) -> np.ndarray:
+def _persuade(machine: BaseEstimator, x: np.ndarray, toward: object) -> np.ndarray:
     """Follow the gradient in small steps until the machine answers `toward`."""
     changed = x.copy()
     while machine.predict(changed[None])[0] != toward:
