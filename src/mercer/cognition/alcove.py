@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.cognition.learner import Learner, admit_new, admit_trials, distinct, softmax
+from mercer.cognition.learner import Learner, admit_new, admit_trials, distinct_rows, softmax
 from mercer.domains import Items
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Shepard
@@ -152,13 +152,13 @@ class ALCOVE(Learner):
         self._check()
         trials = admit_trials(X, categories, control)
         d = trials.stimuli.shape[1]
-        H = distinct(trials.stimuli) if nodes is None else admit_new(nodes, "nodes", d)
+        H = distinct_rows(trials.stimuli) if nodes is None else admit_new(nodes, "nodes", d)
 
-        from mercer.cognition.trial_loops import attend
+        from mercer.cognition.trial_loops import learn_alcove
 
         w, alpha = np.zeros((len(H), len(trials.classes))), np.full(d, 1.0 / d)
         trace = np.empty((len(trials.order), len(trials.classes)))
-        stop = attend(
+        stop = learn_alcove(
             trials.stimuli, trials.codes, trials.order, trials.control, H,
             self._rule(), self._options(), w, alpha, trace,
         )  # fmt: skip
@@ -171,16 +171,16 @@ class ALCOVE(Learner):
         return self
 
     def _prepare(self, stimuli: np.ndarray) -> Any:
-        return stimuli, distinct(stimuli)
+        return stimuli, distinct_rows(stimuli)
 
     def _simulate(
         self, task: Any, codes: np.ndarray, classes: int, orders: np.ndarray, errors: np.ndarray
     ) -> None:
-        from mercer.cognition.trial_loops import people_attend
+        from mercer.cognition.trial_loops import simulate_alcove
 
         stimuli, nodes = task
         rule, options = self._rule(), self._options()
-        people_attend(stimuli, codes, orders, nodes, classes, rule, options, errors)
+        simulate_alcove(stimuli, codes, orders, nodes, classes, rule, options, errors)
 
     def _outputs(self, stimuli: np.ndarray) -> np.ndarray:
         return self.function_(stimuli)

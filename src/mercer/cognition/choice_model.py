@@ -26,8 +26,8 @@ from mercer.cognition.fitting import (
     PositiveReal,
     Rule,
     Simplex,
-    conclude,
     search,
+    summarize_fit,
 )
 from mercer.cognition.intervals import bootstrap_intervals, profile_intervals, simulate_counts
 from mercer.cognition.responses import (
@@ -44,7 +44,7 @@ from mercer.kernels import Shepard
 from mercer.rkhs import Function
 from mercer.values import Seed, positive, whole
 
-__all__ = ["ChoiceModel", "shares"]
+__all__ = ["ChoiceModel", "admit_shares"]
 
 NUMBERS_AT_ONCE = 2**21  # that prediction holds
 RESULTS = ("fit_", "log_likelihood_", "sse_", "aic_", "bic_", "subjects_", "_asked")
@@ -208,7 +208,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         rule, starts = self._rule(memory, rows), self._starts(memory, layout, rows)
         together = pooled_responses(subjects)
         pooled = self._search(rule, layout, together, starts)
-        fit = conclude(rule, together, pooled, layout.count)
+        fit = summarize_fit(rule, together, pooled, layout.count)
         results = {
             "fit_": fit,
             "log_likelihood_": fit.log_likelihood,
@@ -221,7 +221,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
             starts = [pooled.z, *starts]
             found = [self._search(rule, layout, one, starts) for one in subjects]
             results["subjects_"] = [
-                conclude(rule, one, minimum, layout.count)
+                summarize_fit(rule, one, minimum, layout.count)
                 for one, minimum in zip(subjects, found, strict=True)
             ]
         return results
@@ -246,7 +246,9 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         """Return the given parameters and random ones, as coordinates."""
         rng = np.random.default_rng(self.random_state)
         few = rows[: max(1, NUMBERS_AT_ONCE // memory.rows.size)]
-        typical = Distances(few, memory.rows, float(self.order), float(self.exponent)).typical()
+        typical = Distances(
+            few, memory.rows, float(self.order), float(self.exponent)
+        ).typical_distance()
         # What has no weight at first would have no slope either, and never get any.
         lifted = {
             name: np.maximum(value, SMALLEST_START) if np.ndim(value) else value
@@ -313,7 +315,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         if kind == "positive":
             return positive(self, name, value)
         # A dimension may be ignored, but every category can be answered.
-        return shares(self, name, value, memory.count(kind), kind, zero=kind == "dimension")
+        return admit_shares(self, name, value, memory.count(kind), kind, zero=kind == "dimension")
 
     def _constraint(self, name: str, memory: Memory) -> Constraint:
         """Return what the values of a parameter have to obey."""
@@ -329,7 +331,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
 
-def shares(
+def admit_shares(
     owner: object, name: str, value: ArrayLike | None, count: int, per: str, zero: bool
 ) -> np.ndarray:
     """Return weights that sum to one, by default equal ones."""

@@ -47,12 +47,12 @@ class Cues(Learner):
         self._check()
         trials = admit_trials(X, categories, control)
 
-        from mercer.cognition.trial_loops import associate
+        from mercer.cognition.trial_loops import learn_delta_rule
 
         rows = self._prepare(trials.stimuli)
         w = np.zeros((rows.shape[1], len(trials.classes)))
         trace = np.empty((len(trials.order), len(trials.classes)))
-        stop = associate(
+        stop = learn_delta_rule(
             rows, trials.codes, trials.order, trials.control, self._dual,
             float(self.rate), self._slope, w, trace,
         )  # fmt: skip
@@ -63,10 +63,10 @@ class Cues(Learner):
     def _simulate(
         self, task: Any, codes: np.ndarray, classes: int, orders: np.ndarray, errors: np.ndarray
     ) -> None:
-        from mercer.cognition.trial_loops import people_associate
+        from mercer.cognition.trial_loops import simulate_delta_rule
 
         rate, slope = float(self.rate), self._slope
-        people_associate(task, codes, orders, self._dual, classes, rate, slope, errors)
+        simulate_delta_rule(task, codes, orders, self._dual, classes, rate, slope, errors)
 
     def _choose(self, outputs: np.ndarray) -> np.ndarray:
         return softmax(self._slope * outputs)

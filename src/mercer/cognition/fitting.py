@@ -35,8 +35,8 @@ __all__ = [
     "Unconstrained",
     "aic",
     "bic",
-    "conclude",
     "search",
+    "summarize_fit",
 ]
 
 LOG_BOUNDS = (-40.0, 40.0)  # e⁴⁰ is more than any sensitivity and less than any overflow
@@ -342,7 +342,7 @@ def bic(log_likelihood: float, parameters: int, responses: float) -> float:
     return parameters * float(np.log(responses)) - 2 * log_likelihood
 
 
-def conclude(rule: Rule, data: Responses, found: Minimum, parameters: int) -> Fit:
+def summarize_fit(rule: Rule, data: Responses, found: Minimum, parameters: int) -> Fit:
     """Return what there is to say about parameters that were found."""
     log_p = log_softmax(rule(found.params)[0])
     total = int(data.total) if data.are_counts else data.total

@@ -16,7 +16,15 @@ from mercer.domains import Items, admit_labels
 from mercer.errors import DomainError, SolveError
 from mercer.threads import cores, in_threads
 
-__all__ = ["Learner", "Trials", "admit_new", "admit_trials", "distinct", "per_block", "softmax"]
+__all__ = [
+    "Learner",
+    "Trials",
+    "admit_new",
+    "admit_trials",
+    "distinct_rows",
+    "per_block",
+    "softmax",
+]
 
 CONTROLS = {0: "learn", 1: "reset, then learn", 2: "do not learn"}
 
@@ -178,7 +186,7 @@ def admit_trials(X: Items, categories: ArrayLike, control: ArrayLike | None) -> 
             f"category {classes[codes[row]].item()!r} of trial {row} is never taught: it occurs "
             "only in trials without learning"
         )
-    first, order = _numbered(np.column_stack([stimuli, codes]))
+    first, order = _number_rows(np.column_stack([stimuli, codes]))
     shown = np.ascontiguousarray(stimuli[first])
     numbers, known_columns = codes[first].astype(np.int64), named_columns(X)
     return Trials(shown, numbers, classes, order, what.astype(np.int64), known_columns)
@@ -205,19 +213,19 @@ def admit_new(
     return array
 
 
-def distinct(stimuli: np.ndarray) -> np.ndarray:
+def distinct_rows(stimuli: np.ndarray) -> np.ndarray:
     """Return the distinct rows in the order in which they first appear.
 
     Examples
     --------
-    >>> distinct(np.array([[1.0], [0.0], [1.0]]))
+    >>> distinct_rows(np.array([[1.0], [0.0], [1.0]]))
     array([[1.],
            [0.]])
     """
-    return np.ascontiguousarray(stimuli[_numbered(stimuli)[0]])
+    return np.ascontiguousarray(stimuli[_number_rows(stimuli)[0]])
 
 
-def _numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _number_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where distinct rows appear first, and the number of each row among them."""
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))

@@ -143,7 +143,7 @@ class MDSChoice(ConfusionModel):
             X = np.reshape(params.pop("coordinates"), (len(N), -1))
             self.coordinates_ = principal_axes(X) if self.order == 2 else X - X.mean(axis=0)
         else:
-            self.coordinates_ = _placed(coordinates, len(N))
+            self.coordinates_ = _admit_coordinates(coordinates, len(N))
         self.params_ = params
         self.n_parameters_ = layout.count - unseen
         w = params["attention"]
@@ -204,7 +204,7 @@ class MDSChoice(ConfusionModel):
             "bias": Simplex("bias", n),
         }
         if coordinates is None:
-            space = Estimated(n, self._width(n), r)
+            space = EstimatedCoordinates(n, self._width(n), r)
             near = space.starts(N, given["exponent"], self.starts, self.random_state)
             parts: Any = (Unconstrained("coordinates", near[0].size), *self._free(known))
             starts: list[Any] = [{**given, "coordinates": X} for X in near]
@@ -213,13 +213,13 @@ class MDSChoice(ConfusionModel):
                 starts,
                 space.unseen,
             )
-        X = _placed(coordinates, n)
+        X = _admit_coordinates(coordinates, n)
         w = given["attention"] = _simplex(self.attention, X.shape[1], "attention", zero=True)
-        rule = Given(X, r)
+        rule = KnownCoordinates(X, r)
         known.update(
             sensitivity=PositiveReal("sensitivity"), attention=Simplex("attention", len(w))
         )
-        start = {**given, "sensitivity": rule.typical(w, given["exponent"])}
+        start = {**given, "sensitivity": rule.typical_sensitivity(w, given["exponent"])}
         layout = ParameterLayout(given, tuple(self._free(known)))
         starts = [start]
         if "attention" in free:
@@ -240,7 +240,7 @@ class MDSChoice(ConfusionModel):
         return int(self.dimensions)
 
 
-def _placed(coordinates: ArrayLike, n: int) -> np.ndarray:
+def _admit_coordinates(coordinates: ArrayLike, n: int) -> np.ndarray:
     X = real_numbers(coordinates, "coordinates")
     if X.ndim != 2 or len(X) != n or not X.shape[1]:
         raise DomainError(
@@ -262,7 +262,7 @@ def _simplex(values: ArrayLike | None, count: int, name: str, zero: bool = False
     return w / w.sum()
 
 
-class Given:
+class KnownCoordinates:
     """Scores of stimuli with known coordinates, by sensitivity, attention, exponent and bias."""
 
     def __init__(self, X: np.ndarray, order: float) -> None:
@@ -285,13 +285,13 @@ class Given:
 
         return np.log(params["bias"]) - c * decay, slopes
 
-    def typical(self, w: np.ndarray, p: float) -> float:
+    def typical_sensitivity(self, w: np.ndarray, p: float) -> float:
         """Return the sensitivity that makes the median similarity of two stimuli e⁻¹."""
         D = self.A @ w
         return float(np.median(D[D > 0])) ** (-p / self.order) if D.any() else 1.0
 
 
-class Estimated:
+class EstimatedCoordinates:
     """Scores of stimuli whose coordinates are parameters, besides exponent and bias."""
 
     def __init__(self, n: int, dimensions: int, order: float) -> None:

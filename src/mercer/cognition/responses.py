@@ -125,7 +125,7 @@ def admit_responses(
     loss : {"likelihood", "sse"}
         "sse" allows proportions.
     """
-    array = _whole(real_numbers(_arranged(responses, stimuli, classes), "responses"))
+    array = _undo_rounding(real_numbers(_arrange(responses, stimuli, classes), "responses"))
     if array.ndim not in (2, 3):
         raise DomainError(
             "responses must be of shape (stimuli, categories), or (subjects, stimuli, "
@@ -162,17 +162,17 @@ def pooled_responses(subjects: list[Responses]) -> Responses:
     return Responses(np.sum([one.shares for one in subjects], axis=0) / np.maximum(asked, 1))
 
 
-def _whole(array: np.ndarray) -> np.ndarray:
+def _undo_rounding(array: np.ndarray) -> np.ndarray:
     """Undo rounding errors: 0.29 times 100 responses are meant to be 29."""
     near = np.round(array)
     return np.where(np.isclose(array, near, rtol=1e-9, atol=0.0), near, array)
 
 
-def _arranged(responses: ArrayLike, stimuli: int, classes: np.ndarray) -> Any:
+def _arrange(responses: ArrayLike, stimuli: int, classes: np.ndarray) -> Any:
     """Put the columns of DataFrames, one or one for each subject, into the categories' order."""
     if not isinstance(responses, list | tuple) or np.ndim(responses[0] if responses else 0) != 2:
-        return _in_order(responses, classes)
-    parts = [_in_order(one, classes) for one in responses]
+        return _order_columns(responses, classes)
+    parts = [_order_columns(one, classes) for one in responses]
     for subject, one in enumerate(parts):
         if len(one) != stimuli:
             raise DomainError(
@@ -182,7 +182,7 @@ def _arranged(responses: ArrayLike, stimuli: int, classes: np.ndarray) -> Any:
     return parts
 
 
-def _in_order(responses: Any, classes: np.ndarray) -> Any:
+def _order_columns(responses: Any, classes: np.ndarray) -> Any:
     """Put the columns of a DataFrame into the order of the categories, if they have names."""
     if not is_frame(responses):
         return responses

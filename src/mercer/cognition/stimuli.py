@@ -67,7 +67,7 @@ class Distances:
             inner = G
         return -float(np.vdot(G, decay)), -c * (self.terms @ inner.ravel())
 
-    def typical(self) -> float:
+    def typical_distance(self) -> float:
         """Return the median of d^p with equal attention, of things that differ."""
         _, decay = self.distances(np.full(len(self.terms), 1 / len(self.terms)))
         apart = decay[decay > 0]

@@ -15,10 +15,10 @@ __all__ = [
     "LEARN",
     "RESET",
     "TRANSFER",
-    "associate",
-    "attend",
-    "people_associate",
-    "people_attend",
+    "learn_alcove",
+    "learn_delta_rule",
+    "simulate_alcove",
+    "simulate_delta_rule",
 ]
 
 # What a trial does to the learner.
@@ -105,7 +105,7 @@ def _constrain(alpha, before, constraint):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def attend(stimuli, codes, order, control, nodes, rule, options, w, alpha, trace):
+def learn_alcove(stimuli, codes, order, control, nodes, rule, options, w, alpha, trace):
     """Let ALCOVE learn trial by trial; return the first trial that is not finite, or −1.
 
     Parameters
@@ -160,20 +160,22 @@ def attend(stimuli, codes, order, control, nodes, rule, options, w, alpha, trace
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def people_attend(stimuli, codes, orders, nodes, classes, rule, options, errors):
+def simulate_alcove(stimuli, codes, orders, nodes, classes, rule, options, errors):
     """Let each row of `orders` be learned by a new subject; errors[s, t] is 1 − P(correct)."""
     J, d, T = len(nodes), stimuli.shape[1], orders.shape[1]
     w, alpha, trace = np.empty((J, classes)), np.empty(d), np.empty((T, classes))
     control = np.zeros(T, dtype=np.int64)
     for s in range(len(orders)):
         w[:], alpha[:] = 0.0, 1.0 / d
-        stop = attend(stimuli, codes, orders[s], control, nodes, rule, options, w, alpha, trace)
+        stop = learn_alcove(
+            stimuli, codes, orders[s], control, nodes, rule, options, w, alpha, trace
+        )
         for t in range(T):
             errors[s, t] = 1.0 - trace[t, codes[orders[s, t]]] if stop < 0 else np.nan
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def associate(rows, codes, order, control, dual, rate, slope, w, trace):
+def learn_delta_rule(rows, codes, order, control, dual, rate, slope, w, trace):
     """Let cues learn by the delta rule; return the first trial that is not finite, or −1.
 
     The output is Σ wᶠ rows[i, f]. The weights are those of cues, which move by λ(t − o) times the
@@ -206,13 +208,13 @@ def associate(rows, codes, order, control, dual, rate, slope, w, trace):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def people_associate(rows, codes, orders, dual, classes, rate, slope, errors):
+def simulate_delta_rule(rows, codes, orders, dual, classes, rate, slope, errors):
     """Let each row of `orders` be learned by a new subject; errors[s, t] is 1 − P(correct)."""
     T = orders.shape[1]
     w, trace = np.empty((rows.shape[1], classes)), np.empty((T, classes))
     control = np.zeros(T, dtype=np.int64)
     for s in range(len(orders)):
         w[:] = 0.0
-        stop = associate(rows, codes, orders[s], control, dual, rate, slope, w, trace)
+        stop = learn_delta_rule(rows, codes, orders[s], control, dual, rate, slope, w, trace)
         for t in range(T):
             errors[s, t] = 1.0 - trace[t, codes[orders[s, t]]] if stop < 0 else np.nan

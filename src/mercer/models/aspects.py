@@ -14,7 +14,12 @@ from mercer.errors import ValidityError
 from mercer.memory import afford
 from mercer.models.base import model
 from mercer.models.em import LatentVariableModel
-from mercer.models.multinomial import COUNTS, clustered, coefficients, counted
+from mercer.models.multinomial import (
+    COUNTS,
+    count_matrix,
+    initial_responsibilities,
+    log_coefficients,
+)
 from mercer.models.parameter_arrays import (
     free_outcomes,
     log_prior,
@@ -112,23 +117,23 @@ class AspectModel(LatentVariableModel):
         return self.proportions
 
     @cached_property
-    def _turned(self) -> np.ndarray:
+    def _words_by_topic(self) -> np.ndarray:
         return np.array(self.words.T, order="C")
 
     def mixtures(self, X: Items) -> np.ndarray:
         """Return the most probable mixture of topics of each document."""
         points: Any = self._admit(X)
-        return self._folded(self._counts(points))[0]
+        return self._fold_in(self._counts(points))[0]
 
     def log_densities(self, points: Vectors) -> np.ndarray:
         X = self._counts(points)
-        return self._folded(X)[1] + coefficients(X) + self._dirichlet()
+        return self._fold_in(X)[1] + log_coefficients(X) + self._dirichlet()
 
     def scores(self, points: Vectors) -> np.ndarray:
         from mercer.models.mixture_loops import spread
 
         X = self._counts(points)
-        topics, logs = self._folded(X)
+        topics, logs = self._fold_in(X)
         size = len(logs) * self.words.size
         afford(16 * size, f"the scores of {len(logs)} documents", "use fewer words or topics")
         parts = []
@@ -137,7 +142,7 @@ class AspectModel(LatentVariableModel):
             part = slice(first, first + DOCUMENTS_PER_JOB)
             pi = topics[part]
             counts = np.zeros((len(pi), *self.words.shape))
-            spread(_arrays(X[part]), self._turned, pi, counts)
+            spread(_arrays(X[part]), self._words_by_topic, pi, counts)
             parts.append((first, probability_scores(counts, self.words)))
 
         in_threads(work, range(0, len(logs), DOCUMENTS_PER_JOB))
@@ -172,9 +177,9 @@ class AspectModel(LatentVariableModel):
     # ---- folding in -------------------------------------------------------------------------
 
     def _counts(self, points: Vectors) -> sparse.csr_array:
-        return counted(points, self.words.shape[1], self)
+        return count_matrix(points, self.words.shape[1], self)
 
-    def _folded(
+    def _fold_in(
         self, X: sparse.csr_array, start: np.ndarray | None = None, rounds: int = 10_000
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the mixture of each document and its value, without constants."""
@@ -187,7 +192,9 @@ class AspectModel(LatentVariableModel):
         def work(first: int) -> None:
             part = slice(first, min(first + DOCUMENTS_PER_JOB, n))
             documents = _arrays(X[part])
-            fold_in(documents, self._turned, prior, 1e-10, rounds, topics[part], values[part])
+            fold_in(
+                documents, self._words_by_topic, prior, 1e-10, rounds, topics[part], values[part]
+            )
 
         in_threads(work, range(0, n, DOCUMENTS_PER_JOB))
         return topics, values
@@ -195,8 +202,8 @@ class AspectModel(LatentVariableModel):
     # ---- learning and drawing ---------------------------------------------------------------
 
     def begin(self, points: Vectors, weights: np.ndarray, rng: np.random.Generator) -> Self:
-        X = counted(points, None, self)
-        R = clustered(X, weights, self, self.topics, rng) * weights[:, None]
+        X = count_matrix(points, None, self)
+        R = initial_responsibilities(X, weights, self, self.topics, rng) * weights[:, None]
         return self.set_params(words=smoothed_frequencies((X.T @ R).T, self.smoothing))
 
     def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
@@ -207,13 +214,13 @@ class AspectModel(LatentVariableModel):
         # the value still never decreases.
         known = self.__dict__.get("_known")
         start = known[1] if known is not None and known[0] is points else None
-        topics, values = self._folded(X, start, rounds=3)
+        topics, values = self._fold_in(X, start, rounds=3)
         self._refuse_impossible(values, weights)
         total, used = np.zeros(self.words.shape[::-1]), X[np.flatnonzero(some)]
-        add_up(_arrays(used), self._turned, topics[some], weights[some], total)
+        add_up(_arrays(used), self._words_by_topic, topics[some], weights[some], total)
         better = self.set_params(words=smoothed_frequencies(total.T, self.smoothing))
         better.__dict__["_known"] = points, topics
-        constants = coefficients(X)[some] + self._dirichlet()
+        constants = log_coefficients(X)[some] + self._dirichlet()
         value = float(weights[some] @ (values[some] + constants))
         return better, value + log_prior(self.words, self.smoothing)
 

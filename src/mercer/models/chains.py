@@ -24,7 +24,7 @@ from mercer.models.sequences import (
     Symbols,
     admit_alphabet,
     alphabet_codes,
-    decoded,
+    decode,
     lengths_of,
 )
 from mercer.values import positive, whole
@@ -137,7 +137,7 @@ class MarkovChain(Model):
         self.require_fitted()
         size = range(len(self.alphabet))
         contexts = [
-            decoded(np.array(codes, dtype=int), self.alphabet)
+            decode(np.array(codes, dtype=int), self.alphabet)
             for length in range(self.order + 1)
             for codes in itertools.product(size, repeat=length)
         ]
@@ -165,7 +165,7 @@ class MarkovChain(Model):
             context = codes[:, t - known : t] @ size ** np.arange(known)[::-1]
             row = _contexts(size, known - 1) + context
             codes[:, t] = draw_outcomes(self.probabilities[row], rng)
-        return [decoded(row[:end], self.alphabet) for row, end in zip(codes, lengths, strict=True)]
+        return [decode(row[:end], self.alphabet) for row, end in zip(codes, lengths, strict=True)]
 
 
 def _contexts(size: int, order: int) -> int:

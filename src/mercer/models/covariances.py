@@ -19,9 +19,9 @@ from mercer.models.gaussian import (
     factor_information,
     factor_names,
     factor_scores,
+    floored_covariances,
     inverse,
     log_normal,
-    raised,
 )
 from mercer.models.parameter_arrays import numbers
 
@@ -52,14 +52,9 @@ class FullCovariance:
         return found
 
     def scores(
-        self,
-        X: np.ndarray,
-        R: np.ndarray,
-        means: np.ndarray,
-        roots: np.ndarray,
-        excess: np.ndarray,
-        out: np.ndarray,
-    ) -> None:
+        self, X: np.ndarray, R: np.ndarray, means: np.ndarray, roots: np.ndarray,
+        excess: np.ndarray, out: np.ndarray,
+    ) -> None:  # fmt: skip
         """Write the scores of weights, which are in `excess`, then of means and covariances,
         given the responsibilities R."""
         begin, width = excess.shape[1], means.shape[1]
@@ -86,7 +81,7 @@ class FullCovariance:
         means = [w * B.T @ B for w, B in zip(weights, back, strict=True)]
         return means + [w * factor_information(L) for w, L in zip(weights, roots, strict=True)]
 
-    def learned(
+    def estimate(
         self, X: np.ndarray, R: np.ndarray, means: np.ndarray, shares: np.ndarray
     ) -> np.ndarray:
         """Return the best array for columns of weights that sum to one, of components that have
@@ -98,9 +93,9 @@ class FullCovariance:
             found[k] = (S + S.T) / 2
         return found
 
-    def raised(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
+    def with_floor(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
         """Return the array that is nowhere below a floor for each column."""
-        return raised(covariances, floors)
+        return floored_covariances(covariances, floors)
 
     def noise(self, k: np.ndarray, roots: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw deviations from the means of some components."""
@@ -119,14 +114,9 @@ class TiedCovariance(FullCovariance):
         return np.repeat(np.linalg.cholesky(covariances)[None], components, axis=0)
 
     def scores(
-        self,
-        X: np.ndarray,
-        R: np.ndarray,
-        means: np.ndarray,
-        roots: np.ndarray,
-        excess: np.ndarray,
-        out: np.ndarray,
-    ) -> None:
+        self, X: np.ndarray, R: np.ndarray, means: np.ndarray, roots: np.ndarray,
+        excess: np.ndarray, out: np.ndarray,
+    ) -> None:  # fmt: skip
         begin, width, L = excess.shape[1], means.shape[1], roots[0]
         out[:, :begin] = excess
         back, second = inverse(L), np.zeros((len(X), width, width))
@@ -144,13 +134,13 @@ class TiedCovariance(FullCovariance):
         back = inverse(roots[0])
         return [w * back.T @ back for w in weights] + [factor_information(roots[0])]
 
-    def learned(
+    def estimate(
         self, X: np.ndarray, R: np.ndarray, means: np.ndarray, shares: np.ndarray
     ) -> np.ndarray:
-        return np.tensordot(shares, super().learned(X, R, means, shares), axes=1)
+        return np.tensordot(shares, super().estimate(X, R, means, shares), axes=1)
 
-    def raised(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
-        return raised(covariances[None], floors)[0]
+    def with_floor(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
+        return floored_covariances(covariances[None], floors)[0]
 
 
 class DiagonalCovariance:
@@ -179,14 +169,9 @@ class DiagonalCovariance:
         return logs
 
     def scores(
-        self,
-        X: np.ndarray,
-        R: np.ndarray,
-        means: np.ndarray,
-        roots: np.ndarray,
-        excess: np.ndarray,
-        out: np.ndarray,
-    ) -> None:
+        self, X: np.ndarray, R: np.ndarray, means: np.ndarray, roots: np.ndarray,
+        excess: np.ndarray, out: np.ndarray,
+    ) -> None:  # fmt: skip
         from mercer.models.mixture_loops import diagonal_scores
 
         diagonal_scores(X, R, means, roots**-2.0, excess, out)
@@ -198,12 +183,12 @@ class DiagonalCovariance:
         means = np.ravel(weights[:, None] * roots**-2.0)
         return [np.diag(means), np.diag(np.repeat(2.0 * weights, roots.shape[1]))]
 
-    def learned(
+    def estimate(
         self, X: np.ndarray, R: np.ndarray, means: np.ndarray, shares: np.ndarray
     ) -> np.ndarray:
         return np.array([R[:, k] @ (X - mean) ** 2 for k, mean in enumerate(means)])
 
-    def raised(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
+    def with_floor(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
         return np.maximum(covariances, floors)
 
     def noise(self, k: np.ndarray, roots: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -220,14 +205,9 @@ class SphericalCovariance(DiagonalCovariance):
         return np.repeat(np.sqrt(covariances)[:, None], width, axis=1)
 
     def scores(
-        self,
-        X: np.ndarray,
-        R: np.ndarray,
-        means: np.ndarray,
-        roots: np.ndarray,
-        excess: np.ndarray,
-        out: np.ndarray,
-    ) -> None:
+        self, X: np.ndarray, R: np.ndarray, means: np.ndarray, roots: np.ndarray,
+        excess: np.ndarray, out: np.ndarray,
+    ) -> None:  # fmt: skip
         begin, width = excess.shape[1], means.shape[1]
         out[:, :begin] = excess
         for k, (mean, root) in enumerate(zip(means, roots, strict=True)):
@@ -242,12 +222,12 @@ class SphericalCovariance(DiagonalCovariance):
         means = np.ravel(weights[:, None] * roots**-2.0)
         return [np.diag(means), np.diag(2.0 * weights * roots.shape[1])]
 
-    def learned(
+    def estimate(
         self, X: np.ndarray, R: np.ndarray, means: np.ndarray, shares: np.ndarray
     ) -> np.ndarray:
-        return super().learned(X, R, means, shares).mean(axis=1)
+        return super().estimate(X, R, means, shares).mean(axis=1)
 
-    def raised(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
+    def with_floor(self, covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
         return np.maximum(covariances, floors.mean())
 
 

@@ -56,7 +56,7 @@ class FromSciPy(Model):
     def __post_init__(self) -> None:
         name, theta = self.distribution, self.theta
         if not isinstance(name, str):
-            name, theta = _thawed(name, theta)
+            name, theta = _thaw(name, theta)
         self._normalize("distribution", name)
         family = _family(name)
         known = _parameters(family)
@@ -69,13 +69,13 @@ class FromSciPy(Model):
             raise ValidityError(f"{name} needs its parameter {missing[0]!r}")
         clean = tuple((key, finite(self, key, pairs[key])) for key in known if key in pairs)
         self._normalize("theta", clean)
-        self._normalize("free", self._chosen(known))
+        self._normalize("free", self._free_names(known))
         with np.errstate(all="ignore"):
             support = self._frozen.support()
         if any(math.isnan(border) for border in support):
             raise ValidityError(f"{name} does not exist for {dict(clean)}")
 
-    def _chosen(self, known: tuple[str, ...]) -> tuple[str, ...]:
+    def _free_names(self, known: tuple[str, ...]) -> tuple[str, ...]:
         values = dict(self.theta)
         counted = ("n",) if self.distribution == "binom" else ()
         if self.free is None:
@@ -290,7 +290,7 @@ def _parameters(family: Any) -> tuple[str, ...]:
     return (*shapes, "loc", "scale") if hasattr(family, "logpdf") else (*shapes, "loc")
 
 
-def _thawed(frozen: Any, theta: Any) -> tuple[str, dict[str, float]]:
+def _thaw(frozen: Any, theta: Any) -> tuple[str, dict[str, float]]:
     """Return name and parameters of a frozen distribution."""
     family: Any = getattr(frozen, "dist", None)
     if theta is not None or not hasattr(family, "name") or not hasattr(frozen, "kwds"):

@@ -14,7 +14,7 @@ from mercer.domains import Domain, Series
 from mercer.errors import DomainError, ValidityError
 from mercer.models.covariances import COVARIANCES
 from mercer.models.em import k_means
-from mercer.models.gaussian import LOG_TWO_PI, factor_scores, inverse, raised
+from mercer.models.gaussian import LOG_TWO_PI, factor_scores, floored_covariances, inverse
 from mercer.models.parameter_arrays import (
     draw_outcomes,
     frequencies,
@@ -30,7 +30,7 @@ from mercer.models.sequences import (
     Symbols,
     admit_alphabet,
     alphabet_codes,
-    decoded,
+    decode,
 )
 
 __all__ = ["CategoricalEmissions", "EmissionTable", "GaussianEmissions"]
@@ -115,7 +115,7 @@ class CategoricalEmissions:
         """Return the places of all symbols in this alphabet, −1 where one is missing."""
         return alphabet_codes(points, self.model.alphabet, self.model)[points.codes]
 
-    def seen(self, codes: np.ndarray) -> EmissionTable:
+    def table(self, codes: np.ndarray) -> EmissionTable:
         """Return what these observations say of the states."""
         return self._table._replace(rows=np.where(codes < 0, len(self.model.alphabet), codes))
 
@@ -136,12 +136,12 @@ class CategoricalEmissions:
         model = self.model
         return probability_names("emission", model.emission, range(model.states), model.alphabet)
 
-    def learned(self, points: Symbols, w: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
+    def estimate(self, points: Symbols, w: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
         """Return the best parameters, given the expected counts of all sequences."""
         # A state that emits nothing stays as it is.
         return {"emission": frequencies(counts + self.model.smoothing, self.model.emission)}
 
-    def bonus(self) -> float:
+    def log_prior(self) -> float:
         """Return what smoothing adds to the log likelihood."""
         return log_prior(self.model.emission, self.model.smoothing)
 
@@ -166,9 +166,9 @@ class CategoricalEmissions:
         """Return what these states emit: places in the alphabet."""
         return draw_outcomes(self.model.emission[states], rng)
 
-    def shown(self, drawn: np.ndarray) -> Any:
+    def as_item(self, drawn: np.ndarray) -> Any:
         """Return drawn symbols as a user would have them."""
-        return decoded(drawn, self.model.alphabet)
+        return decode(drawn, self.model.alphabet)
 
 
 class GaussianEmissions:
@@ -211,10 +211,10 @@ class GaussianEmissions:
                 f"{width}"
             )
         if self.full:
-            _refuse_partial(points)
+            _refuse_partial_steps(points)
         return steps
 
-    def _whitened(self, steps: np.ndarray) -> np.ndarray:
+    def _whiten(self, steps: np.ndarray) -> np.ndarray:
         """Return y = L⁻¹(x − μ) of each step and state; NaN where a measurement is missing."""
         found = np.empty((len(steps), *self.model.means.shape))
         for k, (mean, L) in enumerate(zip(self.model.means, self._roots, strict=True)):
@@ -222,7 +222,7 @@ class GaussianEmissions:
             found[:, k] = D @ inverse(L).T if self.full else D / L
         return found
 
-    def seen(self, steps: np.ndarray) -> EmissionTable:
+    def table(self, steps: np.ndarray) -> EmissionTable:
         """Return what these observations say of the states."""
         from mercer.models.hmm_loops import normal_logs
 
@@ -230,7 +230,7 @@ class GaussianEmissions:
         logs = np.empty((len(steps), len(means)))
         if self.full:
             sizes = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-            Y = self._whitened(steps)
+            Y = self._whiten(steps)
             logs[:] = -0.5 * np.einsum("tkc,tkc->tk", Y, Y)
             logs -= sizes + 0.5 * means.shape[1] * LOG_TWO_PI
             logs[np.isnan(steps[:, 0])] = 0.0
@@ -246,7 +246,7 @@ class GaussianEmissions:
         from mercer.models.hmm_loops import moments, spreads
 
         n, (states, width) = len(starts) - 1, self.model.means.shape
-        first, Y = np.zeros((n, states, width)), self._whitened(steps)
+        first, Y = np.zeros((n, states, width)), self._whiten(steps)
         if self.full:
             count, second = np.zeros((n, states)), np.zeros((n, states, width, width))
             spreads(gamma, Y, starts, count, first, second)
@@ -270,7 +270,7 @@ class GaussianEmissions:
         means = [f"mean[{k}, {c}]" for k in range(states) for c in range(width)]
         return means + self.form.names(states, width)
 
-    def learned(
+    def estimate(
         self,
         points: Series,
         w: np.ndarray,
@@ -293,9 +293,9 @@ class GaussianEmissions:
                 spread = second[k, some] / count[k, some] - shift**2
                 covariances[k, some] = L[some] ** 2 * spread
         floors = self.model.floor * variances(points, w)
-        return {"means": means, "covariances": raised(covariances, floors)}
+        return {"means": means, "covariances": floored_covariances(covariances, floors)}
 
-    def bonus(self) -> float:
+    def log_prior(self) -> float:
         return 0.0
 
     @staticmethod
@@ -310,21 +310,21 @@ class GaussianEmissions:
                 f"({model.states}); use fewer states"
             )
         if model.covariance == "full":
-            _refuse_partial(points)
+            _refuse_partial_steps(points)
         clusters = k_means(steps, model.states, each, rng)
         D = steps - clusters.cluster_centers_[clusters.labels_]
         pooled = (D * each[:, None]).T @ D / each.sum()
         if model.covariance != "full":
             pooled = np.diag(pooled)
         floors = model.floor * variances(points, w)
-        covariances = raised(np.repeat(pooled[None], model.states, axis=0), floors)
+        covariances = floored_covariances(np.repeat(pooled[None], model.states, axis=0), floors)
         return {"means": clusters.cluster_centers_, "covariances": covariances}
 
     def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return what these states emit, one row each."""
         return self.model.means[states] + self.form.noise(states, self._roots, rng)
 
-    def shown(self, drawn: np.ndarray) -> np.ndarray:
+    def as_item(self, drawn: np.ndarray) -> np.ndarray:
         """Return a drawn series as a user would have it."""
         return drawn[:, 0] if drawn.shape[1] == 1 else drawn
 
@@ -339,7 +339,7 @@ def variances(points: Series, w: np.ndarray) -> np.ndarray:
     return np.where(found > 0, found, 1.0)
 
 
-def _refuse_partial(points: Series) -> None:
+def _refuse_partial_steps(points: Series) -> None:
     gaps = np.isnan(points.steps)
     partial = np.flatnonzero(gaps.any(axis=1) & ~gaps.all(axis=1))
     if len(partial):

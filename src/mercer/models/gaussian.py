@@ -27,9 +27,9 @@ __all__ = [
     "factor_information",
     "factor_names",
     "factor_scores",
+    "floored_covariances",
     "inverse",
     "log_normal",
-    "raised",
 ]
 
 LOG_TWO_PI = math.log(2 * math.pi)
@@ -118,15 +118,15 @@ class GaussianDensity(Model):
     def _factor(self) -> np.ndarray:
         return factor(self.covariance, "covariance of GaussianDensity")
 
-    def _whitened(self, points: Vectors) -> np.ndarray:
+    def _whiten(self, points: Vectors) -> np.ndarray:
         """Return y = L⁻¹(x − μ) of each row."""
         return (rows(points, len(self.mean), self) - self.mean) @ inverse(self._factor).T
 
     def log_densities(self, points: Vectors) -> np.ndarray:
-        return log_normal(self._whitened(points), self._factor)
+        return log_normal(self._whiten(points), self._factor)
 
     def scores(self, points: Vectors) -> np.ndarray:
-        Y, parts = self._whitened(points), []
+        Y, parts = self._whiten(points), []
         if "mean" not in self.fixed:
             parts.append(Y @ inverse(self._factor))
         if "covariance" not in self.fixed:
@@ -250,7 +250,7 @@ def factor_information(L: np.ndarray) -> np.ndarray:
     return scale[:, None] * F * scale
 
 
-def raised(covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
+def floored_covariances(covariances: np.ndarray, floors: np.ndarray) -> np.ndarray:
     """Return covariances that are nowhere below a floor for each channel.
 
     Among those that are not below it, this is the one of highest likelihood: variances are cut

@@ -165,15 +165,15 @@ class GaussianMixtureModel(MixtureModel):
                 f"({self.components}); use fewer components"
             )
         labels = k_means(X, self.components, weights[some], rng).labels_
-        return self._maximized(X, np.eye(self.components)[labels], weights[some])
+        return self._m_step(X, np.eye(self.components)[labels], weights[some])
 
     def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
         some = weights > 0
         X, w = rows(points, self.means.shape[1], self)[some], weights[some]
         R, logs = responsibilities_of(self._logs(X), self.weights)
-        return self._maximized(X, R, w), float(w @ logs)
+        return self._m_step(X, R, w), float(w @ logs)
 
-    def _maximized(self, X: np.ndarray, R: np.ndarray, w: np.ndarray) -> Self:
+    def _m_step(self, X: np.ndarray, R: np.ndarray, w: np.ndarray) -> Self:
         """Return the model with the best parameters for given responsibilities."""
         R = R * w[:, None]
         totals = np.maximum(R.sum(axis=0), np.finfo(float).tiny)
@@ -183,7 +183,7 @@ class GaussianMixtureModel(MixtureModel):
         average = w @ X / w.sum()
         spread = w @ (X - average) ** 2 / w.sum()
         floors = self.floor * np.where(spread > 0, spread, 1.0)
-        covariances = self._form.raised(self._form.learned(X, R, means, part), floors)
+        covariances = self._form.with_floor(self._form.estimate(X, R, means, part), floors)
         return self.set_params(weights=part, means=means, covariances=covariances)
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:

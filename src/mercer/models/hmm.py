@@ -163,7 +163,7 @@ class HiddenMarkovModel(LatentVariableModel):
 
     def emission_logs(self, points: Any) -> np.ndarray:
         """Return ln p(xₜ|z) of all steps of all sequences, one column for each state."""
-        found = self._emissions.seen(self._emissions.observations(points))
+        found = self._emissions.table(self._emissions.observations(points))
         return found.logs[found.rows]
 
     # ---- along the chain, many sequences at a time ------------------------------------------
@@ -188,7 +188,7 @@ class HiddenMarkovModel(LatentVariableModel):
         n, states = len(starts) - 1, self.states
         logs, gamma = np.empty(n), np.empty((len(part), states))
         xi = np.empty((n, states, states))
-        posteriors(self._chain, tuple(self._emissions.seen(part)), starts, logs, gamma, xi)
+        posteriors(self._chain, tuple(self._emissions.table(part)), starts, logs, gamma, xi)
         return logs, gamma, xi
 
     def log_densities(self, points: Any) -> np.ndarray:
@@ -197,7 +197,7 @@ class HiddenMarkovModel(LatentVariableModel):
         found = np.empty(len(points))
 
         def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
-            seen = tuple(self._emissions.seen(part))
+            seen = tuple(self._emissions.table(part))
             densities(self._chain, seen, starts, found[place])
 
         self._each(points, work)
@@ -240,7 +240,7 @@ class HiddenMarkovModel(LatentVariableModel):
         def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             logs = np.empty(len(starts) - 1)
             here = slice(points.starts[place.start], points.starts[place.stop])
-            paths(self._chain, tuple(self._emissions.seen(part)), starts, logs, path[here])
+            paths(self._chain, tuple(self._emissions.table(part)), starts, logs, path[here])
             _refuse_impossible(logs, place.start)
 
         self._each(points, work)
@@ -286,10 +286,10 @@ class HiddenMarkovModel(LatentVariableModel):
         better = self.set_params(
             start=frequencies(first, self.start),
             transition=frequencies(xi, self.transition),
-            **self._emissions.learned(points, weights, *rest),
+            **self._emissions.estimate(points, weights, *rest),
         )
         counted = weights > 0
-        return better, float(weights[counted] @ logs[counted]) + self._emissions.bonus()
+        return better, float(weights[counted] @ logs[counted]) + self._emissions.log_prior()
 
     def sample(self, count: int, seed: int = 0, length: ArrayLike = 100) -> list[Any]:
         """Draw `count` sequences of a length, or of one length for each."""
@@ -306,7 +306,7 @@ class HiddenMarkovModel(LatentVariableModel):
         paths = [row[:size] for row, size in zip(states, sizes, strict=True)]
         drawn = self._emissions.draw(np.concatenate(paths or [sizes]), rng)
         parts = np.split(drawn, np.cumsum(sizes)[:-1]) if len(sizes) else []
-        return [self._emissions.shown(part) for part in parts], paths
+        return [self._emissions.as_item(part) for part in parts], paths
 
 
 def _first(gamma: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -82,8 +82,8 @@ class MultinomialMixture(MixtureModel):
             self._normalize("probabilities", words)
 
     def component_log_densities(self, points: Vectors) -> np.ndarray:
-        X = counted(points, self.probabilities.shape[1], self)
-        return self._logs(X) + coefficients(X)[:, None]
+        X = count_matrix(points, self.probabilities.shape[1], self)
+        return self._logs(X) + log_coefficients(X)[:, None]
 
     def _logs(self, X: sparse.csr_array) -> np.ndarray:
         """Return Σⱼ xⱼ ln pₖⱼ of each row and component."""
@@ -94,7 +94,7 @@ class MultinomialMixture(MixtureModel):
         return logs
 
     def scores(self, points: Vectors) -> np.ndarray:
-        X = counted(points, self.probabilities.shape[1], self)
+        X = count_matrix(points, self.probabilities.shape[1], self)
         R = responsibilities_of(self._logs(X), self.weights)[0]
         n, words = X.sum(axis=1), self.probabilities
         kept = free_outcomes(words)
@@ -122,19 +122,21 @@ class MultinomialMixture(MixtureModel):
         )
 
     def begin(self, points: Vectors, weights: np.ndarray, rng: np.random.Generator) -> Self:
-        X = counted(points, None, self)
-        return self._maximized(X, clustered(X, weights, self, self.components, rng), weights)
+        X = count_matrix(points, None, self)
+        return self._m_step(
+            X, initial_responsibilities(X, weights, self, self.components, rng), weights
+        )
 
     def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
-        X = counted(points, self.probabilities.shape[1], self)
+        X = count_matrix(points, self.probabilities.shape[1], self)
         R, logs = responsibilities_of(self._logs(X), self.weights)
-        logs += coefficients(X)
+        logs += log_coefficients(X)
         some = weights > 0
         self._refuse_impossible(logs, weights)
         value = float(weights[some] @ logs[some]) + log_prior(self.probabilities, self.smoothing)
-        return self._maximized(X, np.where(some[:, None], R, 0.0), weights), value
+        return self._m_step(X, np.where(some[:, None], R, 0.0), weights), value
 
-    def _maximized(self, X: sparse.csr_array, R: np.ndarray, w: np.ndarray) -> Self:
+    def _m_step(self, X: sparse.csr_array, R: np.ndarray, w: np.ndarray) -> Self:
         """Return the model with the best parameters for given responsibilities."""
         R = R * w[:, None]
         counts = (X.T @ R).T
@@ -151,7 +153,7 @@ class MultinomialMixture(MixtureModel):
         return rng.multinomial(lengths, _exact(self.probabilities[k])).astype(np.float64)
 
 
-def counted(points: Vectors, width: int | None, owner: object) -> sparse.csr_array:
+def count_matrix(points: Vectors, width: int | None, owner: object) -> sparse.csr_array:
     """Return counts as sparse rows without stored zeros."""
     if width is not None and points.width != width:
         raise DomainError(
@@ -165,7 +167,7 @@ def counted(points: Vectors, width: int | None, owner: object) -> sparse.csr_arr
     return found
 
 
-def coefficients(X: sparse.csr_array) -> np.ndarray:
+def log_coefficients(X: sparse.csr_array) -> np.ndarray:
     """Return ln n!/Πxⱼ! of each row."""
     from scipy.special import gammaln
 
@@ -173,7 +175,7 @@ def coefficients(X: sparse.csr_array) -> np.ndarray:
     return gammaln(X.sum(axis=1) + 1) - logs.sum(axis=1)
 
 
-def clustered(
+def initial_responsibilities(
     X: sparse.csr_array, w: np.ndarray, owner: object, count: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return responsibilities to begin with: clusters of documents, by roots of frequencies."""

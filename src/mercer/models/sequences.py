@@ -37,7 +37,7 @@ __all__ = [
     "Symbols",
     "admit_alphabet",
     "alphabet_codes",
-    "decoded",
+    "decode",
     "lengths_of",
     "spans",
 ]
@@ -259,12 +259,12 @@ def admit_alphabet(owner: object, given: Iterable[Any]) -> tuple[Any, ...]:
     return found
 
 
-def decoded(codes: np.ndarray, alphabet: Sequence[Any]) -> Any:
+def decode(codes: np.ndarray, alphabet: Sequence[Any]) -> Any:
     """Return symbols as a user would have them: a string, if all of them are letters.
 
     Examples
     --------
-    >>> decoded(np.array([1, 0]), "ab"), decoded(np.array([1, 0]), (5, 7))
+    >>> decode(np.array([1, 0]), "ab"), decode(np.array([1, 0]), (5, 7))
     ('ba', [7, 5])
     """
     found = [alphabet[code] for code in codes]

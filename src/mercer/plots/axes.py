@@ -131,7 +131,7 @@ def label_points(
     low = np.array([ax.get_xlim()[0], ax.get_ylim()[0]])
     high = np.array([ax.get_xlim()[1], ax.get_ylim()[1]])
     page = 72 * np.array([box.width, box.height])
-    places, words = _together((X - low) / (high - low) * page, names)
+    places, words = _merge_labels((X - low) / (high - low) * page, names)
     dots = places if line is None else np.vstack([places, (line - low) / (high - low) * page])
     taken: list[np.ndarray] = []
     # The crowded ones choose first.
@@ -156,7 +156,7 @@ def label_points(
         )  # fmt: skip
 
 
-def _together(places: np.ndarray, names: Sequence[object]) -> tuple[np.ndarray, list[str]]:
+def _merge_labels(places: np.ndarray, names: Sequence[object]) -> tuple[np.ndarray, list[str]]:
     """Return places without repetitions, each with all of its names."""
     found: dict[tuple[float, float], list[str]] = {}
     for place, name in zip(places, names, strict=True):

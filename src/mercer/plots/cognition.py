@@ -69,8 +69,8 @@ def plot_observed(
     for i, (name, P) in enumerate(predicted.items()):
         filled: Any = {"markeredgecolor": "white", "markeredgewidth": 0.5} if i != 1 else {}
         ax.plot(P[:, k], y, marker(i), color=color(i), markersize=5, label=name, **filled)
-    told = f"share of {str(category)!r}"
-    ax.set(xlabel=f"predicted {told}", ylabel=f"observed {told}", aspect="equal")
+    share = f"share of {str(category)!r}"
+    ax.set(xlabel=f"predicted {share}", ylabel=f"observed {share}", aspect="equal")
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     if len(predicted) > 1:
         ax.legend(loc="upper left", handletextpad=0.2)

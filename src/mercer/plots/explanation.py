@@ -69,7 +69,7 @@ def plot_letters(
             share = float(np.clip(values[k] / limit, -1.0, 1.0))
             ax.add_patch(_box(x, -line, w, shades()(0.5 + 0.5 * share)))
             ax.text(
-                x + w / 2 - 0.5, -line, _printed(names[k]), ha="center", va="center",
+                x + w / 2 - 0.5, -line, _printable(names[k]), ha="center", va="center",
                 color=_ink(share), family="monospace", fontsize=8, parse_math=False,
             )  # fmt: skip
     for line, row in enumerate(rows):
@@ -120,14 +120,16 @@ def plot_nodes(
     ['C', 'C', 'O']
     """
     values = _units(graph, contributions)[1]
-    found = _thing(graph)
+    found = _item(graph)
     if isinstance(found, str):
         return plot_atoms(found, values, ax, limit=limit)
     found = as_graph(found)
     if len(values) != found.nodes:
         raise DomainError(f"{len(values)} contributions do not belong to the nodes of {found!r}")
     names = [""] * found.nodes if found.labels is None else [str(name) for name in found.labels]
-    return _drawn(ax, layout(found), found.edges, [1] * len(found.edges), names, values, limit)
+    return _draw_graph(
+        ax, layout(found), found.edges, [1] * len(found.edges), names, values, limit
+    )
 
 
 def plot_atoms(
@@ -155,16 +157,16 @@ def plot_atoms(
     ['C', 'C', 'O']
     """
     values = _units(smiles, contributions)[1]
-    found = _thing(smiles)
+    found = _item(smiles)
     if isinstance(found, Graph):  # a kernel on graphs has forgotten the molecule
         return plot_nodes(found, values, ax, limit=limit)
     places, edges, strokes, names = skeleton(found)
     if len(values) != len(names):
         raise DomainError(f"there are {len(names)} atoms, but {len(values)} contributions")
-    return _drawn(ax, places, edges, strokes, names, values, limit)
+    return _draw_graph(ax, places, edges, strokes, names, values, limit)
 
 
-def _drawn(
+def _draw_graph(
     ax: Axes | None,
     places: np.ndarray,
     edges: np.ndarray,
@@ -191,8 +193,9 @@ def _drawn(
     for (x, y), name, value in zip(places, names, values, strict=True):
         if name:
             ax.text(
-                x, y, _printed(name), ha="center", va="center", fontsize=min(8.0, size**0.5 / 1.6),
-                color=_ink(value / limit), zorder=3, parse_math=False,
+                x, y, _printable(name), ha="center", va="center",
+                fontsize=min(8.0, size**0.5 / 1.6), color=_ink(value / limit), zorder=3,
+                parse_math=False,
             )  # fmt: skip
     ax.set_aspect("equal")
     low, high = places.min(axis=0, initial=0.0) - 0.6, places.max(axis=0, initial=0.0) + 0.6
@@ -201,7 +204,7 @@ def _drawn(
     return ax
 
 
-def _thing(asked: Any) -> Any:
+def _item(asked: Any) -> Any:
     """Return what is drawn: of a row of a table, the one column that has parts to color."""
     if not isinstance(asked, ItemExplanation):
         return asked
@@ -227,7 +230,7 @@ def _units(thing: Any, contributions: ArrayLike | None) -> tuple[list[str], np.n
     return names, values
 
 
-def _printed(name: str) -> str:
+def _printable(name: str) -> str:
     """Return a text with something that fonts have for what cannot be printed."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in name)
 
@@ -264,20 +267,20 @@ def layout(graph: Graph) -> np.ndarray:
     places, right = np.zeros((n, 2)), 0.0
     for k in range(count):
         nodes = np.flatnonzero(part == k)
-        some = _spread(shortest_path(A[nodes][:, nodes], unweighted=True))
-        some = _lying(some)
+        some = _majorize_stress(shortest_path(A[nodes][:, nodes], unweighted=True))
+        some = _rotate(some)
         some[:, 0] += right - some[:, 0].min(initial=0.0)
         places[nodes] = some
         right = float(some[:, 0].max()) + 1.6  # between parts that are not connected
     return places
 
 
-def _spread(D: np.ndarray, steps: int = 60) -> np.ndarray:
+def _majorize_stress(D: np.ndarray, steps: int = 60) -> np.ndarray:
     """Return places of connected nodes with path lengths `D`."""
     n = len(D)
     if n == 1:
         return np.zeros((1, 2))
-    X = _classical(D)
+    X = _classical_scaling(D)
     with np.errstate(divide="ignore"):
         W = np.where(D > 0, 1.0 / D**2, 0.0)
     V = np.diag(W.sum(axis=1)) - W
@@ -292,7 +295,7 @@ def _spread(D: np.ndarray, steps: int = 60) -> np.ndarray:
     return X
 
 
-def _classical(D: np.ndarray) -> np.ndarray:
+def _classical_scaling(D: np.ndarray) -> np.ndarray:
     """Return a first guess: the two directions of largest spread (Torgerson, 1952)."""
     n = len(D)
     J = np.eye(n) - 1.0 / n
@@ -303,7 +306,7 @@ def _classical(D: np.ndarray) -> np.ndarray:
     return X + 0.05 * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def _lying(X: np.ndarray) -> np.ndarray:
+def _rotate(X: np.ndarray) -> np.ndarray:
     """Return places turned so that the longest direction is horizontal."""
     X = X - X.mean(axis=0)
     return X @ np.linalg.svd(X, full_matrices=False)[2].T if len(X) > 1 else X

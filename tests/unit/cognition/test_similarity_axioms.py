@@ -7,7 +7,7 @@ from scipy.optimize import check_grad
 
 from mercer.cognition import MDSChoice, SimilarityChoice
 from mercer.cognition.generalization import _Problem, fit_gradient
-from mercer.cognition.mds_choice import Estimated, Given
+from mercer.cognition.mds_choice import EstimatedCoordinates, KnownCoordinates
 from mercer.cognition.similarity_axioms import check_similarity
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Shepard
@@ -148,8 +148,8 @@ def test_slopes_of_choice_rules_are_those_of_differences(order, exponent):
     G = rng.normal(size=(8, 8))
     w, b = np.array([0.3, 0.7]), BIAS
     cases = [
-        (Given(POINTS, order), {"sensitivity": 1.3, "attention": w}),
-        (Estimated(8, 2, order), {"coordinates": POINTS.ravel()}),
+        (KnownCoordinates(POINTS, order), {"sensitivity": 1.3, "attention": w}),
+        (EstimatedCoordinates(8, 2, order), {"coordinates": POINTS.ravel()}),
     ]
     for rule, own in cases:
         params = {**own, "exponent": exponent, "bias": b}

@@ -6,7 +6,7 @@ from scipy import sparse, stats
 
 from mercer.errors import DomainError, ValidityError
 from mercer.models import GaussianDensity
-from mercer.models.gaussian import raised
+from mercer.models.gaussian import floored_covariances
 from tests.unit.models.cases import MATRIX, ROWS
 
 
@@ -85,7 +85,7 @@ def test_raised_covariances_are_the_most_likely_above_the_floor():
     S = np.diag([4.0, 0.01]) @ (np.eye(2) + 0.001)
     S = (S + S.T) / 2
     floors = np.array([0.5, 0.25])
-    best = raised(S[None], floors)[0]
+    best = floored_covariances(S[None], floors)[0]
 
     def loss(C):
         return np.log(np.linalg.det(C)) + np.trace(np.linalg.solve(C, S))
@@ -96,4 +96,4 @@ def test_raised_covariances_are_the_most_likely_above_the_floor():
         A = rng.normal(size=(2, 2)) * 2
         assert loss(best) <= loss(unit + A @ A.T) + 1e-12
     free = np.array([np.diag([4.0, 1.0])])
-    assert raised(free, floors) is free
+    assert floored_covariances(free, floors) is free
