@@ -28,7 +28,7 @@ from mercer.cognition.fitting import (
     search,
 )
 from mercer.cognition.responses import Responses, log_softmax
-from mercer.cognition.similarity_axioms import first, pair_of, square
+from mercer.cognition.similarity_axioms import admit_square, first_true, name_items
 from mercer.errors import DomainError
 
 __all__ = ["ConfusionModel", "SimilarityChoice", "admit_confusions"]
@@ -130,12 +130,12 @@ def admit_confusions(
     confusions: ArrayLike, labels: Sequence[object] | None
 ) -> tuple[np.ndarray, tuple]:
     """Return a confusion matrix of counts, every stimulus shown at least once."""
-    N, known = square(confusions, labels, "confusions")
+    N, known = admit_square(confusions, labels, "confusions")
     bad = (N < 0) | (N != np.round(N))
     if bad.any():
-        place = first(bad)
+        place = first_true(bad)
         raise DomainError(
-            f"confusions must be counts, found {N[place]:g} for {pair_of(place, known)}"
+            f"confusions must be counts, found {N[place]:g} for {name_items(place, known)}"
         )
     if not N.sum(axis=1).all():
         row = int(np.flatnonzero(N.sum(axis=1) == 0)[0])

@@ -81,10 +81,7 @@ class Simplex:
 
     name: str
     size: int
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return LOG_BOUNDS
+    bounds = LOG_BOUNDS
 
     @property
     def count(self) -> int:
@@ -110,6 +107,7 @@ class PinnedSimplex:
     whole: int
     place: int
     share: float
+    bounds = LOG_BOUNDS
 
     @property
     def size(self) -> int:
@@ -118,10 +116,6 @@ class PinnedSimplex:
     @property
     def count(self) -> int:
         return self.whole - 2
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return LOG_BOUNDS
 
     def value(self, z: np.ndarray) -> np.ndarray:
         w = np.full(self.whole, self.share)

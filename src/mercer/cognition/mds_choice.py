@@ -30,7 +30,7 @@ from mercer.cognition.fitting import (
 from mercer.cognition.intervals import profile_intervals
 from mercer.cognition.responses import Responses, log_softmax
 from mercer.cognition.scaling import principal_axes, stimulus_map
-from mercer.cognition.similarity_axioms import first
+from mercer.cognition.similarity_axioms import first_true
 from mercer.cognition.stimuli import Distances, admit_stimuli
 from mercer.domains import Items
 from mercer.domains.targets import real_numbers
@@ -247,7 +247,9 @@ def _admit_coordinates(coordinates: ArrayLike, n: int) -> np.ndarray:
             f"coordinates must have a row for each of {n} stimuli, found shape {X.shape}"
         )
     if not np.isfinite(X).all():
-        raise DomainError(f"coordinates must be finite; row {first(~np.isfinite(X))[0]} is not")
+        raise DomainError(
+            f"coordinates must be finite; row {first_true(~np.isfinite(X))[0]} is not"
+        )
     return X
 
 

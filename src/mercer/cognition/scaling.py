@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
 
-from mercer.cognition.similarity_axioms import first, pair_of, square
+from mercer.cognition.similarity_axioms import admit_square, first_true, name_items
 from mercer.errors import DomainError, suggestion
 from mercer.gram import Dense
 from mercer.gram.centered import Centered
@@ -182,13 +182,13 @@ def _dissimilarities(
     """Return symmetric dissimilarities with zeros on the diagonal, and labels."""
     if kind not in KINDS:
         raise DomainError(f"kind cannot be {kind!r}{suggestion(kind, KINDS)}")
-    M, known = square(matrix, labels, kind)
+    M, known = admit_square(matrix, labels, kind)
     apart = np.abs(M - M.T) > 1e-8 * np.abs(M).max()
     if apart.any():
-        i, j = first(apart)
+        i, j = first_true(apart)
         raise DomainError(
-            f"{kind} must be symmetric, but those of {pair_of((i, j), known)} are {M[i, j]:g} and "
-            f"{M[j, i]:g}; average both directions, or fit MDSChoice to confusions"
+            f"{kind} must be symmetric, but those of {name_items((i, j), known)} are {M[i, j]:g} "
+            f"and {M[j, i]:g}; average both directions, or fit MDSChoice to confusions"
         )
     M = (M + M.T) / 2
     if kind == "similarities":
@@ -202,9 +202,10 @@ def _dissimilarities(
     M = M.copy()
     np.fill_diagonal(M, 0.0)
     if (M < 0).any():
-        i, j = first(M < 0)
+        i, j = first_true(M < 0)
         raise DomainError(
-            f"dissimilarities cannot be negative, found {M[i, j]:g} for {pair_of((i, j), known)}"
+            f"dissimilarities cannot be negative, found {M[i, j]:g} for "
+            f"{name_items((i, j), known)}"
         )
     if not M.any():
         raise DomainError("all stimuli are alike, so there is no map")

@@ -18,7 +18,14 @@ from numpy.typing import ArrayLike
 from mercer.domains.targets import real_numbers
 from mercer.errors import DomainError
 
-__all__ = ["Finding", "SimilarityCheck", "check_similarity", "first", "pair_of", "square"]
+__all__ = [
+    "Finding",
+    "SimilarityCheck",
+    "admit_square",
+    "check_similarity",
+    "first_true",
+    "name_items",
+]
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ def check_similarity(
     triangle inequality fails: 2 of 6 triples, most moon and lamp by way of ball: ...
     positive definiteness fails: the smallest eigenvalue is ...; witness ...
     """
-    S, known = square(similarities, labels, "similarities")
+    S, known = admit_square(similarities, labels, "similarities")
     small = tolerance * float(np.abs(S).max())
     values, witness = _spectrum(S, known)
     return SimilarityCheck(
@@ -139,11 +146,11 @@ def _symmetry(S: np.ndarray, known: tuple, small: float) -> Finding:
     bad, pairs = int(np.sum(gap > small)), len(S) * (len(S) - 1) // 2
     if not bad:
         return Finding("symmetry", True, 0.0, (), 0.0, "all pairs are the same both ways")
-    i, j = _place(gap)
+    i, j = _argmax(gap)
     if S[i, j] > S[j, i]:
         i, j = j, i
     words = (
-        f"{bad} of {pairs} pairs, most {pair_of((i, j), known)}, {S[i, j]:.4g} one way and "
+        f"{bad} of {pairs} pairs, most {name_items((i, j), known)}, {S[i, j]:.4g} one way and "
         f"{S[j, i]:.4g} the other"
     )
     return Finding("symmetry", False, bad / pairs, (known[i], known[j]), float(gap.max()), words)
@@ -156,7 +163,7 @@ def _minimality(S: np.ndarray, known: tuple, small: float) -> Finding:
     np.fill_diagonal(both, -np.inf)
     bad = int(np.sum((both > small).any(axis=1)))
     if bad:
-        i, j = _place(both)
+        i, j = _argmax(both)
         s = max(S[i, j], S[j, i])
         words = (
             f"for {bad} of {len(S)} items, most {known[i]}: {own[i]:.4g} to itself and {s:.4g} "
@@ -184,10 +191,10 @@ def _triangle(
     if n < 3:
         return Finding(name, None, 0.0, (), 0.0, "there are fewer than three items")
     if distances is not None:
-        D, _ = square(distances, known, "distances")
+        D, _ = admit_square(distances, known, "distances")
     elif (S < 0).any():
-        i, j = _place(-S)
-        words = f"the similarity of {pair_of((i, j), known)} is negative; give distances"
+        i, j = _argmax(-S)
+        words = f"the similarity of {name_items((i, j), known)} is negative; give distances"
         return Finding(name, None, 0.0, (known[i], known[j]), 0.0, words)
     else:
         with np.errstate(divide="ignore"):
@@ -204,14 +211,14 @@ def _triangle(
         np.fill_diagonal(excess, 0.0)
         bad += int(np.sum(excess > small))
         if excess.max() > worst:
-            i, k = _place(excess)
+            i, k = _argmax(excess)
             worst, triple = float(excess.max()), (int(rest[i]), j, int(rest[k]))
     count = n * (n - 1) * (n - 2)
     if not bad:
         return Finding(name, True, 0.0, (), 0.0, f"no way around is shorter, of {count} triples")
     i, j, k = triple
     words = (
-        f"{bad} of {count} triples, most {pair_of((i, k), known)} by way of {known[j]}: "
+        f"{bad} of {count} triples, most {name_items((i, k), known)} by way of {known[j]}: "
         f"{D[i, k]:.4g} > {D[i, j]:.4g} + {D[j, k]:.4g}"
     )
     items = (known[i], known[j], known[k])
@@ -240,11 +247,11 @@ def _spectrum(S: np.ndarray, known: tuple) -> tuple[np.ndarray, dict[Any, float]
         return values, {}
     # Items join by their weight until they have a negative eigenvalue; those not needed leave.
     order = np.argsort(-np.abs(vectors[:, 0]), kind="stable")
-    count = next(m for m in range(1, len(M) + 1) if _least(M, order[:m]) < limit)
+    count = next(m for m in range(1, len(M) + 1) if _smallest_eigenvalue(M, order[:m]) < limit)
     chosen = list(order[:count])
     for item in reversed(order[:count].tolist()):
         rest = [other for other in chosen if other != item]
-        if rest and _least(M, rest) < limit:
+        if rest and _smallest_eigenvalue(M, rest) < limit:
             chosen = rest
     chosen.sort()
     vector = np.linalg.eigh(M[np.ix_(chosen, chosen)])[1][:, 0]
@@ -252,16 +259,16 @@ def _spectrum(S: np.ndarray, known: tuple) -> tuple[np.ndarray, dict[Any, float]
     return values, {known[i]: float(v) for i, v in zip(chosen, vector, strict=True)}
 
 
-def _least(M: np.ndarray, items: Any) -> float:
+def _smallest_eigenvalue(M: np.ndarray, items: Any) -> float:
     return float(np.linalg.eigvalsh(M[np.ix_(items, items)])[0])
 
 
-def _place(M: np.ndarray) -> tuple[int, int]:
+def _argmax(M: np.ndarray) -> tuple[int, int]:
     row, column = np.unravel_index(int(np.argmax(M)), M.shape)
     return int(row), int(column)
 
 
-def square(
+def admit_square(
     matrix: ArrayLike, labels: Sequence[object] | None = None, name: str = "matrix"
 ) -> tuple[np.ndarray, tuple]:
     """Return a square matrix as float64 and the names of its items.
@@ -270,9 +277,9 @@ def square(
 
     Examples
     --------
-    >>> square([[1.0, 0.5], [0.5, 1.0]], ["red", "blue"])[1]
+    >>> admit_square([[1.0, 0.5], [0.5, 1.0]], ["red", "blue"])[1]
     ('red', 'blue')
-    >>> square([[1.0, 0.5]])
+    >>> admit_square([[1.0, 0.5]])
     Traceback (most recent call last):
     mercer.errors.DomainError: matrix must have a row and a column per item, found shape (1, 2)
     """
@@ -289,7 +296,7 @@ def square(
         twice = next(label for label in known if known.count(label) > 1)
         raise DomainError(f"two items have the label {twice!r}")
     if not np.isfinite(M).all():
-        pair = pair_of(first(~np.isfinite(M)), known)
+        pair = name_items(first_true(~np.isfinite(M)), known)
         raise DomainError(f"{name} is not a finite number for {pair}")
     return M, known
 
@@ -310,13 +317,13 @@ def _columns(matrix: ArrayLike, name: str) -> Any:
     return list(columns)
 
 
-def first(where: np.ndarray) -> tuple[int, int]:
+def first_true(where: np.ndarray) -> tuple[int, int]:
     """Return the place of the first entry that is true."""
     row, column = np.argwhere(where)[0]
     return int(row), int(column)
 
 
-def pair_of(places: Sequence[int], labels: tuple) -> str:
+def name_items(places: Sequence[int], labels: tuple) -> str:
     """Name some items, for a message."""
     words = [str(labels[place]) for place in places]
     return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
