@@ -10,15 +10,15 @@ import numpy as np
 __all__ = ["Reservoir"]
 
 
-class Part(Protocol):
+class Takeable(Protocol):
     """Some rows, of which some can be taken."""
 
     def __len__(self) -> int: ...
 
-    def take(self, chosen: np.ndarray, /) -> Part: ...
+    def take(self, chosen: np.ndarray, /) -> Takeable: ...
 
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=Takeable)
 
 
 class Reservoir(Generic[P]):

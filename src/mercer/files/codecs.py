@@ -81,12 +81,12 @@ class Encoder:
         self._crowd = 0  # whether what is written stands in a long row
         self._repeated = 0  # bytes of JSON that readers will read again
 
-    def encode(self, thing: Any, place: str) -> Json:
+    def encode(self, thing: object, place: str) -> Json:
         """Return a thing as JSON."""
         kind = type(thing)
         if thing is None or kind is bool or kind is int or kind is str:
             return thing
-        if kind is float and math.isfinite(thing):
+        if type(thing) is float and math.isfinite(thing):
             return thing
         codec = self._by_type.get(kind)
         if codec is None:
@@ -98,7 +98,7 @@ class Encoder:
             )
         return {codec.tag: codec.encode(self, thing, place)}
 
-    def alone(self, thing: Any) -> tuple[str, list[bytes]]:
+    def alone(self, thing: object) -> tuple[str, list[bytes]]:
         """Return all that would be written of a thing, whatever else is written."""
         encoder = Encoder(self._codecs)
         text = json.dumps(encoder.encode(thing, ""))
@@ -224,7 +224,7 @@ class Decoder:
             raise FileError("the file is damaged or tampered with: it lacks things with names")
         return {name: self.decode(item) for name, item in node.items()}
 
-    def tensor(self, name: Any) -> np.ndarray:
+    def tensor(self, name: Json) -> np.ndarray:
         """Return a kept array of numbers, each time in memory of its own."""
         if isinstance(name, list) and len(name) == 2 and name[0] in DTYPES:
             return np.frombuffer(base64.b64decode(name[1], validate=True), name[0]).copy()
@@ -240,7 +240,7 @@ class Decoder:
             return found.view(np.uint8) != 0  # of bytes that were neither 0 nor 1
         return found
 
-    def _text(self, name: Any) -> bytes:
+    def _text(self, name: Json) -> bytes:
         """Return a text of JSON; one that was read before counts."""
         data = self.tensor(name).tobytes()
         if isinstance(name, str):
@@ -256,7 +256,7 @@ class Decoder:
         afford(self._promised + count, task, "it may be tampered with")
         self._promised += count if later else 0
 
-    def class_named(self, name: Any, kind: type | tuple[type, ...]) -> Any:
+    def class_named(self, name: Json, kind: type | tuple[type, ...]) -> Any:
         """Return the class of a name, which must be of a certain kind."""
         if not isinstance(name, str) or name not in self._classes:
             found = class_named(name)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from mercer.domains import Graph, Labels, Points, Table, is_frame
+from mercer.domains import Graph, Labels, Points, Table, Trees, is_frame
 from mercer.domains.molecules import SMILES
 from mercer.errors import FileError
 from mercer.files.codecs import Codec, Decoder, Encoder, Json, within
@@ -52,7 +52,7 @@ def _decode_value(decoder: Decoder, node: Json) -> Any:
     return decoder.class_named(name, Value)(**decoder.fields(parameters))
 
 
-def _is_record(thing: Any) -> bool:
+def _is_record(thing: object) -> bool:
     return dataclasses.is_dataclass(thing) and not isinstance(thing, type | Value | Points)
 
 
@@ -72,7 +72,7 @@ def _encode_record(encoder: Encoder, record: Any, place: str) -> Json:
     return [encoder.class_name(type(record)), node]
 
 
-def _encode_seen(encoder: Encoder, kernel: Any, points: Any, place: str) -> Json:
+def _encode_seen(encoder: Encoder, kernel: Kernel | None, points: Any, place: str) -> Json:
     """Write points as far as a kernel sees them."""
     seen = needed_columns(kernel, points)
     if seen is points:
@@ -120,7 +120,7 @@ def _check_room(cls: type[Points]) -> None:
 # ---- machines ---------------------------------------------------------------------------------
 
 
-def _encode_machine(encoder: Encoder, machine: Any, place: str) -> Json:
+def _encode_machine(encoder: Encoder, machine: BaseEstimator, place: str) -> Json:
     parameters = machine.get_params(deep=False)
     if hasattr(machine, "best_estimator_"):
         raise FileError("a search is no machine; save its best_estimator_, which is one")
@@ -148,7 +148,7 @@ def _is_saved(cls: type, name: str) -> bool:
     return bool(LEARNED.fullmatch(name)) or name in saved_names(cls) or name == OUTPUT
 
 
-def _blank(value: Any) -> Any:
+def _blank(value: object) -> object:
     pattern = isinstance(value, BaseEstimator) and not isinstance(value, type)
     return clone(value) if pattern else value
 
@@ -199,7 +199,7 @@ def _decode_graph(decoder: Decoder, node: Json) -> Graph:
     return Graph(**{**parts, "edges": np.asarray(parts["edges"], np.int64)})
 
 
-def _encode_function(encoder: Encoder, function: Any, place: str) -> str:
+def _encode_function(encoder: Encoder, function: object, place: str) -> str:
     name = name_of_function(function)
     if name is None:
         shown = getattr(function, "__qualname__", type(function).__name__)
@@ -253,7 +253,7 @@ def _constructor(cls: type) -> dict[str, str]:
     return {name: name for name in names if name != "name"}  # which is for error messages
 
 
-def needed_columns(kernel: Any, points: Any) -> Any:
+def needed_columns(kernel: Kernel | None, points: object) -> Any:
     """Return the table with only the columns that a kernel looks at, other points as they are.
 
     A column that is not looked at may hold things that are nobody's business.
@@ -274,7 +274,7 @@ def needed_columns(kernel: Any, points: Any) -> Any:
     return Trimmed(points.frame, frozenset(points.select(tuple(columns)).places or ()))
 
 
-def _columns(kernel: Kernel) -> list[Any] | None:
+def _columns(kernel: Kernel | None) -> list[Any] | None:
     """Return the columns that a kernel looks at, None for all."""
     if isinstance(kernel, On):
         return list(kernel.columns)
@@ -309,7 +309,7 @@ def _are_offsets(starts: Any, end: int) -> bool:
     )  # fmt: skip
 
 
-def _inside(places: Any, low: Any, high: Any) -> bool:
+def _inside(places: Any, low: int | np.ndarray, high: int | np.ndarray) -> bool:
     whole = isinstance(places, np.ndarray) and places.dtype.kind == "i" and places.ndim == 1
     return bool(whole and (places >= low).all() and (places < high).all())
 
@@ -339,7 +339,7 @@ def _check_graphs(points: Any) -> bool:
     )
 
 
-def _check_trees(points: Any) -> bool:
+def _check_trees(points: Trees) -> bool:
     count = len(points.labels)
     if not _are_offsets(points.starts, count) or len(points.parents) != count:
         return False

@@ -78,11 +78,11 @@ def register(name: str, thing: Thing) -> Thing:
     return thing
 
 
-def registered(name: Any) -> Callable[..., Any]:
+def registered(name: object) -> Callable[..., Any]:
     """Return the function of a name in a file, or say that this program has none."""
     if not isinstance(name, str) or name not in _registered:
         name = name[:80] if isinstance(name, str) else name
-        hint = suggestion(name, _registered) if _registered else ""
+        hint = suggestion(str(name), _registered) if _registered else ""
         raise FileError(
             f"the file names a function {name!r} that this program has not registered{hint}; call "
             "mercer.files.register(name, function) before mercer.load"
@@ -90,7 +90,7 @@ def registered(name: Any) -> Callable[..., Any]:
     return _registered[name]
 
 
-def name_of_function(function: Any) -> str | None:
+def name_of_function(function: object) -> str | None:
     """Return the name under which a function is registered, or None."""
     return next((name for name, thing in _registered.items() if thing is function), None)
 
@@ -113,7 +113,7 @@ def name_of_class(cls: type) -> str:
     )
 
 
-def class_named(name: Any) -> type:
+def class_named(name: object) -> type:
     """Return the class of a name in a file; nothing is imported because a file says so.
 
     Examples

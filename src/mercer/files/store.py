@@ -16,7 +16,7 @@ __all__ = ["describe", "load", "save"]
 CODECS = (*value_codecs.CODECS, *pandas_codecs.CODECS, *model_codecs.CODECS)
 
 
-def save(machine: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
+def save(machine: object, path: str | os.PathLike[str], notes: object = None) -> None:
     """Write a machine, fitted or not, an RKHS function or a kernel into one file.
 
     The file is a safetensors file: arrays as they are, everything else as JSON in its header. It

@@ -143,7 +143,7 @@ def missing_texts(decoder: Decoder, node: Json) -> list[Any]:
     return found
 
 
-def _encode_scalar(encoder: Encoder, scalar: Any, place: str) -> Json:
+def _encode_scalar(encoder: Encoder, scalar: np.generic, place: str) -> Json:
     if isinstance(scalar, np.str_):
         return ["U", str(scalar)]
     if scalar.dtype.kind in "Mm":
@@ -177,7 +177,7 @@ def _decode_sparse(decoder: Decoder, node: Json) -> Any:
     return matrix
 
 
-def _is_foreign(thing: Any) -> bool:
+def _is_foreign(thing: object) -> bool:
     """Tell an array of another library."""
     return array_api_compat.is_torch_array(thing) or type(thing).__module__.startswith(
         "array_api_strict."
@@ -209,7 +209,7 @@ GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 WORDS = {"MT19937": 624, "Philox": 4}  # random numbers in stock, among which is a place
 
 
-def _encode_set(encoder: Encoder, things: Any, place: str) -> Json:
+def _encode_set(encoder: Encoder, things: set[Any] | frozenset[Any], place: str) -> Json:
     """Write a set in an order that does not change from run to run."""
     kinds = {type(thing) for thing in things}
     if kinds in ({str}, {int}):
@@ -217,7 +217,7 @@ def _encode_set(encoder: Encoder, things: Any, place: str) -> Json:
     return encoder.row(sorted(things, key=encoder.alone), place)
 
 
-def _encode_dict(encoder: Encoder, things: Any, place: str) -> Json:
+def _encode_dict(encoder: Encoder, things: dict[Any, Any], place: str) -> Json:
     return [encoder.row(things.keys(), f"{place}.keys"), encoder.row(things.values(), place)]
 
 
@@ -226,19 +226,19 @@ def _decode_dict(decoder: Decoder, node: Json) -> Any:
     return dict(zip(decoder.row(keys), decoder.row(values), strict=True))
 
 
-def _encode_float(encoder: Encoder, number: Any, place: str) -> str:
+def _encode_float(encoder: Encoder, number: float, place: str) -> str:
     return repr(number)
 
 
-def _encode_slice(encoder: Encoder, thing: Any, place: str) -> Json:
+def _encode_slice(encoder: Encoder, thing: slice, place: str) -> Json:
     return encoder.row([thing.start, thing.stop, thing.step], place)
 
 
-def _encode_single(encoder: Encoder, thing: Any, place: str) -> str:
+def _encode_single(encoder: Encoder, thing: object, place: str) -> str:
     return next(name for name, known in SINGLE.items() if known is thing)
 
 
-def _encode_random_state(encoder: Encoder, thing: Any, place: str) -> Json:
+def _encode_random_state(encoder: Encoder, thing: np.random.RandomState, place: str) -> Json:
     return encoder.row(thing.get_state(legacy=True), place)
 
 
@@ -250,7 +250,7 @@ def _decode_random_state(decoder: Decoder, node: Json) -> np.random.RandomState:
     return state
 
 
-def _encode_generator(encoder: Encoder, thing: Any, place: str) -> Json:
+def _encode_generator(encoder: Encoder, thing: np.random.Generator, place: str) -> Json:
     if type(thing.bit_generator).__name__ not in GENERATORS:
         raise FileError(f"{place} has a bit generator that is not one of NumPy's")
     return encoder.encode(thing.bit_generator.state, place)
@@ -266,7 +266,7 @@ def _decode_generator(decoder: Decoder, node: Json) -> np.random.Generator:
     return np.random.Generator(made)
 
 
-def _check_place(name: str, place: Any) -> None:
+def _check_place(name: str, place: object) -> None:
     """Refuse a place outside of the stock, from which NumPy would read foreign memory."""
     if type(place) is not int or not 0 <= place <= WORDS[name]:
         raise FileError(f"the file is tampered with: {place!r} is no place in a random state")
