@@ -17,15 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC as Libsvm
 
 from mercer.bench import selection
-from mercer.bench.measure import (
-    Row,
-    at_least,
-    at_most,
-    best_of,
-    faster,
-    same,
-    taking_turns,
-)
+from mercer.bench.measure import Row, at_least, at_most, best_of, faster, same, taking_turns
 from mercer.kernels import Gaussian
 from mercer.machines import SVC, KernelRidge
 from mercer.rkhs import Function

@@ -11,13 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from mercer.cli.catalog import bench, figures
-from mercer.cli.exits import (
-    INTERRUPTED,
-    TERMINATED,
-    exits,
-    handle_signals,
-    restore_interrupt,
-)
+from mercer.cli.exits import INTERRUPTED, TERMINATED, exits, handle_signals, restore_interrupt
 from mercer.cli.fit import fit
 from mercer.cli.kernel import check, gram
 from mercer.cli.model import explain, predict

@@ -41,8 +41,7 @@ def figures(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="DIR",
-            help="Folder to write to, made if missing; for example --out pictures.",
+            metavar="DIR", help="Folder to write to, made if missing; for example --out pictures."
         ),
     ] = Path("figures"),
     format: Annotated[
@@ -51,8 +50,7 @@ def figures(
     show_list: Annotated[
         bool,
         typer.Option(
-            "--list",
-            help="Name the figures, and draw nothing; for example mercer figures --list.",
+            "--list", help="Name the figures, and draw nothing; for example mercer figures --list."
         ),
     ] = False,
 ) -> None:

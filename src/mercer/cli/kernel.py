@@ -56,8 +56,7 @@ def gram(
     expression: Expression,
     data: Data,
     out: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="The file to write, for example --out K.npy."),
+        Path, typer.Option(metavar="FILE", help="The file to write, for example --out K.npy.")
     ],
     target: Target = None,
     types: Types = None,

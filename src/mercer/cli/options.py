@@ -21,13 +21,7 @@ DATA = (
     "example iris.csv."
 )
 
-Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA",
-        help=DATA,
-    ),
-]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA)]
 Model = Annotated[
     Path,
     typer.Argument(

@@ -17,22 +17,12 @@ __all__ = ["Terms", "terms_of", "unwrap"]
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of Σᵢ wᵢ k(x, xᵢ) + b, the score of each item in favor of one answer.
+    """The terms of Σᵢ wᵢ k(x, xᵢ) + b, the score of each item in favor of one answer."""
 
-    Attributes
-    ----------
-    function : Function
-        Its kernel and points are the k and xᵢ.
-    weights : ndarray of shape (items, points)
-    offsets : ndarray of shape (items,)
-    toward : list
-        The label that positive scores speak for, or None for a number.
-    """
-
-    function: Function
+    function: Function  # its kernel and points are the k and xᵢ
     weights: np.ndarray
     offsets: np.ndarray
-    toward: list[Any]
+    toward: list[Any]  # the label that positive scores speak for, or None for a number
 
 
 def terms_of(machine: Any, points: Points, X: Items, label: object, output: int) -> Terms:

@@ -32,26 +32,15 @@ MIN_ERRORS = 2.0  # standard errors that a clear gap has at least
 
 @dataclass(frozen=True)
 class Answer:
-    """What stands at the top of a report.
-
-    Attributes
-    ----------
-    sentence : str
-    verdict : str
-    mood : {"good", "unsure", "bad"}
-    tiles : list of (number, what it is, remark)
-    bars : list of (name, text, width in percent)
-        The error beside that of looking at nothing.
-    meaning : str
-        What the numbers with ± mean.
-    """
+    """What stands at the top of a report."""
 
     sentence: str
     verdict: str
-    mood: str
-    tiles: list[tuple[str, str, str]]
+    mood: str  # "good", "unsure" or "bad"
+    tiles: list[tuple[str, str, str]]  # number, what it is, remark
+    # The error beside that of looking at nothing: name, text, width in percent.
     bars: list[tuple[str, str, float]]
-    meaning: str
+    meaning: str  # what the numbers with ± mean
 
 
 def answer(study: Study) -> Answer:

@@ -38,35 +38,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Item:
-    """A row, as it is shown.
+    """A row, as it is shown."""
 
-    Attributes
-    ----------
-    row : str
-        Where it stands in the file.
-    true, said : str
-        The target, and what was predicted while it was held out.
-    wrong : bool
-    sure : str
-        The probability of what was said, if there is one.
-    similarity : str
-        To the example; empty for the example itself.
-    cells : list of Cell
-    picture : str
-        A data URI, or empty.
-    pixels : bool
-        Whether the picture is one of pixels.
-    """
-
-    row: str
-    true: str
-    said: str
+    row: str  # where it stands in the file
+    true: str  # the target
+    said: str  # what was predicted while it was held out
     wrong: bool
-    sure: str
-    similarity: str
+    sure: str  # the probability of what was said, if there is one
+    similarity: str  # to the example; empty for the example itself
     cells: list[Cell]
-    picture: str
-    pixels: bool
+    picture: str  # a data URI, or empty
+    pixels: bool  # whether the picture is one of pixels
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,7 @@ from mercer.plots import (
     reliability,
 )
 from mercer.report.pictures import Figure, drawing, figure
-from mercer.report.words import (
-    MAX_CLASSES,
-    amount,
-    count,
-    formula,
-    noun,
-    percent,
-    plural,
-    shorten,
-)
+from mercer.report.words import MAX_CLASSES, amount, count, formula, noun, percent, plural, shorten
 
 if TYPE_CHECKING:
     from mercer.studies import Study
@@ -65,24 +56,15 @@ def curve(study: Study) -> Figure | None:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Which classes were taken for which.
-
-    Attributes
-    ----------
-    summary : str
-    picture : Figure
-    classes : list of (class, rows, share found, share right when said, most often taken for)
-    pairs : list of (true class, what was said, times, share of the true class)
-        The most frequent mistakes.
-    hidden : int
-        Classes that are not shown.
-    """
+    """Which classes were taken for which."""
 
     summary: str
     picture: Figure
+    # Name, rows, share found, share right when said, most often taken for.
     classes: list[tuple[str, str, str, str, str]]
+    # The most frequent mistakes: true class, what was said, times, share of the true class.
     pairs: list[tuple[str, str, str, str]]
-    hidden: int
+    hidden: int  # classes that are not shown
 
 
 def confusion(study: Study) -> Confusion:
@@ -153,18 +135,11 @@ def _confusion_figure(study: Study) -> Figure:
 
 @dataclass(frozen=True)
 class Residuals:
-    """How far predicted numbers are off.
-
-    Attributes
-    ----------
-    summary : str
-    picture : Figure
-    quantiles : list of (share, residual)
-    """
+    """How far predicted numbers are off."""
 
     summary: str
     picture: Figure
-    quantiles: list[tuple[str, str]]
+    quantiles: list[tuple[str, str]]  # share, residual
 
 
 def residuals(study: Study) -> Residuals:
@@ -199,18 +174,11 @@ def _side(mean: float) -> str:
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Whether the probabilities can be believed.
-
-    Attributes
-    ----------
-    summary : str
-    picture : Figure
-    scores : list of (name, value, value of looking at nothing, what it is)
-    """
+    """Whether the probabilities can be believed."""
 
     summary: str
     picture: Figure
-    scores: list[tuple[str, str, str, str]]
+    scores: list[tuple[str, str, str, str]]  # name, value, value of looking at nothing, what it is
 
 
 def calibration(study: Study) -> Probabilities | None:
@@ -277,20 +245,12 @@ def _calibration_summary(error: float, sure: float, right: float) -> str:
 
 @dataclass(frozen=True)
 class ErrorSurface:
-    """The errors among which kernel and parameter were chosen.
-
-    Attributes
-    ----------
-    picture : Figure
-    kernels : list of (name in the picture, formula)
-        Empty if the picture holds the formulas.
-    hidden : int
-        Kernels that are not shown.
-    """
+    """The errors among which kernel and parameter were chosen."""
 
     picture: Figure
+    # Name in the picture and formula; empty if the picture holds the formulas.
     kernels: list[tuple[str, str]]
-    hidden: int
+    hidden: int  # kernels that are not shown
 
 
 def surface(study: Study) -> ErrorSurface | None:

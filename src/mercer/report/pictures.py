@@ -32,24 +32,13 @@ HEAD = re.compile(r"\A.*?(?=<svg )", re.DOTALL)
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with what to see in it.
+    """A drawing with what to see in it."""
 
-    Attributes
-    ----------
-    source : str
-        A data URI.
-    alt : str
-        For those who do not see it.
-    caption : str
-    width, height : int
-        In pixels of the page.
-    """
-
-    source: str
-    alt: str
+    source: str  # a data URI
+    alt: str  # for those who do not see it
     caption: str
     width: int
-    height: int
+    height: int  # pixels of the page
 
 
 @contextmanager

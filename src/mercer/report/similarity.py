@@ -24,17 +24,10 @@ SHADES = 63  # of a Gram matrix; more are not seen, and cost bytes
 
 @dataclass(frozen=True)
 class SimilaritySection:
-    """How alike the items are to the chosen kernel.
+    """How alike the items are to the chosen kernel."""
 
-    Attributes
-    ----------
-    summary, directions : str
-        Of the Gram matrix and of its spectrum.
-    gram, spectrum : Figure
-    """
-
-    summary: str
-    directions: str
+    summary: str  # of the Gram matrix
+    directions: str  # of its spectrum
     gram: Figure
     spectrum: Figure
 

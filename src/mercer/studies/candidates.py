@@ -62,36 +62,20 @@ NUMBERS = ("numeric", "date")
 
 @dataclass(frozen=True)
 class ModelFamily:
-    """A family of machines: one class, with the values of the parameter that is chosen.
+    """A family of machines: one class, with the values of the parameter that is chosen."""
 
-    Attributes
-    ----------
-    name : str
-        What users call it.
-    cls : type
-    parameter : str
-        What is chosen besides the kernel, or "".
-    values : tuple
-        The values that are tried first; further ones in the same steps if the best is at an end.
-    limits : tuple of float
-        How far that goes.
-    settings : dict
-        What is not chosen.
-    unbounded : bool
-        Whether it is tried with similarities that may be negative and grow without bound. To
-        means of similarities they make no sense, and margins take very long with them.
-    scaled : bool
-        Whether values, tube and tolerance are in standard deviations of the target, until
-        `for_targets` has said how large these are.
-    """
-
-    name: str
+    name: str  # what users call it
     cls: Any
-    parameter: str = ""
+    parameter: str = ""  # what is chosen besides the kernel, if anything
+    # The values that are tried first; further ones in the same steps if the best is at an end.
     values: tuple[float, ...] = ()
-    limits: tuple[float, float] = (0.0, np.inf)
-    settings: dict[str, Any] = field(default_factory=dict)
+    limits: tuple[float, float] = (0.0, np.inf)  # how far that goes
+    settings: dict[str, Any] = field(default_factory=dict)  # what is not chosen
+    # Whether it is tried with similarities that may be negative and grow without bound. To means
+    # of similarities they make no sense, and margins take very long with them.
     unbounded: bool = True
+    # Whether values, tube and tolerance are in standard deviations of the target, until
+    # `for_targets` has said how large these are.
     scaled: bool = False
 
     def for_targets(self, y: np.ndarray) -> ModelFamily:
@@ -189,21 +173,12 @@ def families(
 
 @dataclass(frozen=True)
 class CandidateKernel:
-    """A kernel to try.
+    """A kernel to try."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Its heuristics are resolved on the rows that are learned from.
-    scales : tuple of float
-        Factors of its bandwidth that are tried first; empty if it has none to vary.
-    unbounded : bool
-        Whether similarities may be negative and grow without bound.
-    """
-
-    kernel: Kernel
+    kernel: Kernel  # its heuristics are resolved on the rows that are learned from
+    # Factors of its bandwidth that are tried first; empty if it has none to vary.
     scales: tuple[float, ...] = ()
-    unbounded: bool = False
+    unbounded: bool = False  # whether similarities may be negative and grow without bound
 
     def resolved(self, X: Items) -> Kernel:
         """Return the kernel with its heuristics resolved."""

@@ -50,30 +50,16 @@ class InnerFolds:
 
 @dataclass(frozen=True)
 class FamilyChoice:
-    """The best of one family of machines.
-
-    Attributes
-    ----------
-    family : ModelFamily
-    kernel : Kernel
-    formula : str
-        The kernel as text; one that holds very much that it has learned is written without that.
-    value : float or None
-        Of the family's parameter.
-    error : float
-        Of the splits that chose it.
-    surface : Surface
-    borders : tuple of str
-        Parameters that ended at a border, in words.
-    """
+    """The best of one family of machines."""
 
     family: ModelFamily
     kernel: Kernel
+    # The kernel as text; one that holds very much that it has learned is written without that.
     formula: str
-    value: float | None
-    error: float
+    value: float | None  # of the family's parameter
+    error: float  # of the splits that chose it
     surface: Surface
-    borders: tuple[str, ...]
+    borders: tuple[str, ...]  # parameters that ended at a border, in words
 
     @property
     def candidates(self) -> int:

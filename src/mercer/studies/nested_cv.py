@@ -24,12 +24,7 @@ from mercer.errors import DomainError, MercerError, SelectionError
 from mercer.kernels import Kernel
 from mercer.machines import Standardize
 from mercer.sources import Column
-from mercer.studies.candidates import (
-    CandidateKernel,
-    ModelFamily,
-    candidate_kernels,
-    on_columns,
-)
+from mercer.studies.candidates import CandidateKernel, ModelFamily, candidate_kernels, on_columns
 from mercer.studies.folds import MIN_IN_INNER_CLASS, pooled_error, portion, splits
 from mercer.studies.grid_search import FamilyChoice, InnerFolds, choose
 from mercer.studies.results import LearningCurve
@@ -43,27 +38,13 @@ CURVE_SHARES = (1 / 8, 1 / 4, 1 / 2, 1.0)  # of the rows, that a learning curve 
 
 @dataclass(frozen=True)
 class InnerSelection:
-    """Everything that is done with training rows, so that it can be done with those of a fold.
+    """Everything that is done with training rows, so that it can be done with those of a fold."""
 
-    Attributes
-    ----------
-    columns : sequence of Column
-        What the columns were taken for.
-    standardize : bool
-    kernel : Kernel, optional
-        The only one to try; heuristics are resolved on the training rows.
-    inner : int
-        Folds that choose.
-    most : int
-        Rows that choose; of more, a sample. All are learned from afterwards.
-    seed : int
-    """
-
-    columns: Sequence[Column]
+    columns: Sequence[Column]  # what the columns were taken for
     standardize: bool
-    kernel: Kernel | None
-    inner: int
-    most: int
+    kernel: Kernel | None  # the only one to try; heuristics are resolved on the training rows
+    inner: int  # folds that choose
+    most: int  # rows that choose; of more, a sample. All are learned from afterwards
     seed: int
 
     def split(self, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> OuterFold:

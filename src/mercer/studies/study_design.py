@@ -334,10 +334,7 @@ class StudyDesign:
         )
 
     def _attempts(
-        self,
-        folds: list[OuterFold],
-        everything: OuterFold,
-        notes: list[tuple[ModelFamily, str]],
+        self, folds: list[OuterFold], everything: OuterFold, notes: list[tuple[ModelFamily, str]]
     ) -> list[Attempt]:
         """Return what came of each family."""
         found = []
