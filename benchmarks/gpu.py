@@ -52,24 +52,26 @@ def ceilings() -> dict[str, float]:
     found = {}
     x = torch.rand(1 << 29, **place)
     y = torch.empty_like(x)
-    found["copy"] = 8 * x.numel() / timed(lambda x=x, y=y: y.copy_(x))
+    found["copy"] = 8 * x.numel() / median_time(lambda x=x, y=y: y.copy_(x))
     del x, y
     before = torch.backends.cuda.matmul.allow_tf32
     for name, dtype in (("fp16", "float16"), ("tf32", "float32"), ("fp32", "float32"),
                         ("fp64", "float64")):  # fmt: skip
         torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
         a = torch.randn(8192, 8192, **place).to(getattr(torch, dtype))
-        found[name] = 2 * 8192**3 / timed(lambda a=a: a @ a)
+        found[name] = 2 * 8192**3 / median_time(lambda a=a: a @ a)
     torch.backends.cuda.matmul.allow_tf32 = before
     a = torch.randn(20_000, 20_000, dtype=torch.float64, **place)
     a = a @ a.T
     a.diagonal().add_(1e4)
-    found["Cholesky, fp64"] = 20_000**3 / 3 / timed(lambda: torch.linalg.cholesky_ex(a), 3)
+    found["Cholesky, fp64"] = 20_000**3 / 3 / median_time(lambda: torch.linalg.cholesky_ex(a), 3)
     count, loops = 1 << 24, 256
     x = torch.rand(count, **place)
     kernel = compiled(EXPONENTIALS)
     grid = (count // 1024,)
-    found["exp2"] = count * loops / timed(lambda: kernel[grid](x, loops, BM=1024, num_warps=4))
+    found["exp2"] = (
+        count * loops / median_time(lambda: kernel[grid](x, loops, BM=1024, num_warps=4))
+    )
     return found
 
 
@@ -110,7 +112,7 @@ def products(ceiling: dict[str, float]) -> list[Row]:
         for way in ("split", "half"):
             engine = Multiplier(k, Z, products=way)  # type: ignore[arg-type]
             A, B = engine.ready(X, "first"), engine.ready(Z, "second")
-            seconds = timed(lambda e=engine, A=A, B=B, v=v: e.multiply(A, B, v))
+            seconds = median_time(lambda e=engine, A=A, B=B, v=v: e.multiply(A, B, v))
             error = float((engine.multiply(A, B, v)[some] - truth).norm() / truth.norm())
             label = f"K(500,000 x {CENTERS:,})v, d={d}" if way == "split" else '  "half"'
             rows.append(Row(label, "", "", 1e3 * seconds, at_most(bar, MS)))
@@ -295,7 +297,7 @@ def _part(problem: Quadratic, n: int) -> Quadratic:
 # ---- time -------------------------------------------------------------------------------------
 
 
-def timed(work: Callable[[], Any], repeats: int = 5) -> float:
+def median_time(work: Callable[[], Any], repeats: int = 5) -> float:
     """Return the median time of work on the GPU, in seconds, after a first run."""
     import torch
 

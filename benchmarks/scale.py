@@ -14,7 +14,7 @@ from sklearn.kernel_ridge import KernelRidge as Peer
 
 from benchmarks import scale_pca
 from benchmarks import scale_sketches as sketches
-from benchmarks.scale_sketches import timed
+from benchmarks.scale_sketches import time_fit
 from mercer.bench.measure import Row, at_least, at_most, peak_growth
 from mercer.kernels import Gaussian
 from mercer.machines import KernelRidge
@@ -35,10 +35,10 @@ def rows() -> list[Row]:
 def exact() -> list[Row]:
     """Compare exact ridge regression with scikit-learn's."""
     fit_ours(*sample(WARM))  # compiled loops
-    ours, machine = timed(fit_ours, *sample(N))
+    ours, machine = time_fit(fit_ours, *sample(N))
     memory = peak_growth(fit_ours, sample, N, WARM)
     X, y = sample(THEIRS)
-    seconds, other = timed(fit_peer, X, y)
+    seconds, other = time_fit(fit_peer, X, y)
     peer = seconds * (N / THEIRS) ** 3
     new, _ = sample(500, seed=1)
     apart = np.abs(fit_ours(X, y).predict(new) - other.predict(new)).max() / np.abs(y).max()

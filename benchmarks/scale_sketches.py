@@ -36,9 +36,9 @@ def million() -> list[Row]:
     """Compare with scikit-learn's Nystroem and Ridge on a million items."""
     fit_sketch(*sample(3000))  # compiled loops
     X, y = sample(MILLION)
-    ours, machine = timed(fit_sketch, X, y)
+    ours, machine = time_fit(fit_sketch, X, y)
     theirs = MILLION if (available() or 0) > THEIR_BYTES else MILLION // 4
-    seconds, other = timed(fit_peer, X[:theirs], y[:theirs])
+    seconds, other = time_fit(fit_peer, X[:theirs], y[:theirs])
     peer = seconds * MILLION / theirs
     new, truth = sample(20_000, seed=1, noise=0.0)
     errors = [float(np.sqrt(np.mean((m.predict(new) - truth) ** 2))) for m in (machine, other)]
@@ -95,7 +95,7 @@ def proteins() -> list[Row]:
     }
     times, errors, machines = {}, {}, {}
     for name, follow in ways.items():
-        times[name], machines[name] = timed(fit, follow)
+        times[name], machines[name] = time_fit(fit, follow)
         errors[name] = float(np.sqrt(np.mean((machines[name].predict(X[test]) - y[test]) ** 2)))
         machines[name] = machines[name].solution_
     exact, rows = errors["dense"], []
@@ -155,7 +155,7 @@ def _grown(way: Way) -> list[Row]:
     for n in way.sizes:
         X, y = sample(n, d=FEWER)
         fit = _fit_stream if way.stream else _fit
-        seconds, machine = min((timed(fit, X, y, way.follow) for _ in range(2)), key=_first)
+        seconds, machine = min((time_fit(fit, X, y, way.follow) for _ in range(2)), key=_first)
         times.append(seconds)
         plan = machine.plan_
     exponent = float(np.polyfit(np.log(way.sizes), np.log(times), 1)[0])
@@ -169,7 +169,7 @@ def _grown(way: Way) -> list[Row]:
     ]  # fmt: skip
 
 
-def timed(fit: Callable[..., Any], *given: Any) -> tuple[float, Any]:
+def time_fit(fit: Callable[..., Any], *given: Any) -> tuple[float, Any]:
     """Return the seconds of one fit, and the machine."""
     begin = time.perf_counter()
     machine = fit(*given)

@@ -24,14 +24,14 @@ from mercer import SVC, KernelRidge
 from mercer.bench.measure import Row, at_most, columns, render
 from mercer.bench.selection import (
     REPEATS,
-    compared,
+    best_time,
+    comparison,
     data,
     difference,
     grids,
     key,
     penalties,
-    searched,
-    timed,
+    search_rows,
 )
 from mercer.bench.selection import folds as ridge_folds
 from mercer.kernels import Gaussian
@@ -76,8 +76,8 @@ def one_out() -> tuple[list[Row], str]:
     theirs = {**theirs, "alpha": theirs["alpha"][::10]}
     how: dict[str, Any] = {"cv": LeaveOneOut(), "scoring": "neg_mean_squared_error"}
     name = "ridge, leave-one-out, n=1000, 20 penalties (peer: 2, times 10)"
-    mine = timed(lambda: GridSearchCV(KernelRidge(Gaussian()), ours, **how).fit(X, y), REPEATS)
-    seconds, peer = timed(
+    mine = best_time(lambda: GridSearchCV(KernelRidge(Gaussian()), ours, **how).fit(X, y), REPEATS)
+    seconds, peer = best_time(
         lambda: SklearnGridSearchCV(SklearnRidge(kernel="rbf"), theirs, n_jobs=cores(), **how).fit(
             X, y
         )
@@ -85,7 +85,7 @@ def one_out() -> tuple[list[Row], str]:
     few = {**ours, "penalty": theirs["alpha"]}
     same = GridSearchCV(KernelRidge(Gaussian()), few, **how).fit(X, y)
     agreed = key(same.best_params_) == key(peer.best_params_)
-    rows = compared(name, mine, (10 * seconds, None), 200.0, agreed)
+    rows = comparison(name, mine, (10 * seconds, None), 200.0, agreed)
     rows.append(difference(same, peer))
     return rows, f"{name}:\n{_indented(str(mine[1].account_))}"
 
@@ -101,10 +101,10 @@ def nested() -> tuple[list[Row], str]:
         search = SklearnGridSearchCV(SklearnRidge(kernel="rbf"), theirs, cv=five, n_jobs=cores())
         return cross_val_score(search, X, y, cv=five)
 
-    mine = timed(lambda: nested_cv(KernelRidge(Gaussian()), X, y, ours, five, five), REPEATS)
-    other = timed(peer)
+    mine = best_time(lambda: nested_cv(KernelRidge(Gaussian()), X, y, ours, five, five), REPEATS)
+    other = best_time(peer)
     apart = float(np.abs(mine[1].scores - other[1]).max())
-    rows = compared(name, mine, other, 10.0, apart <= 1e-8)
+    rows = comparison(name, mine, other, 10.0, apart <= 1e-8)
     rows.append(Row("  largest difference of scores", "", "", apart, at_most(1e-8, "{:.1e}")))
     return rows, f"{name}:\n{_indented(str(mine[1].account))}"
 
@@ -116,7 +116,7 @@ def margins() -> tuple[list[Row], str]:
     widths, prices = (2.0, 3.0, 4.0, 6.0, 8.0), [0.1, 1.0, 10.0, 100.0, 1000.0]
     five = StratifiedKFold(5)
     theirs = {"gamma": [0.5 / s**2 for s in widths], "C": prices}
-    found = searched(
+    found = search_rows(
         "SVC, 2000 digits, 5 bandwidths x 5 C, 5 folds",
         lambda: GridSearchCV(
             SVC(Gaussian()), {"kernel__bandwidth": list(widths), "C": prices}, cv=five
@@ -170,7 +170,7 @@ def measured(
                 machine = KernelRidge("precomputed", value).fit(part, y[split.train])
                 machine.predict(K[np.ix_(split.test, split.train)])
 
-    return timed(run, 3)[0]
+    return best_time(run, 3)[0]
 
 
 def _indented(text: str) -> str:

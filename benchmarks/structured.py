@@ -58,7 +58,7 @@ def graph_rows() -> list[Row]:
         graphs = read_tu(folder() / "graphs" / name).X
         theirs = [_for_grakel(graph) for graph in graphs]
         task = f"{type(ours).__name__} on {name}, {len(graphs)} graphs"
-        found += compared(
+        found += comparison(
             task, "GraKeL", lambda k=ours, X=graphs: k(X),
             lambda k=peer, X=theirs: k.fit_transform(X), bar,
         )  # fmt: skip
@@ -76,12 +76,12 @@ def string_rows() -> list[Row]:
     plain = [text for text in strings if set(text) <= set("ACGT")]  # all that the peer knows
     # The peer's order 3 adds up the lengths 1 to 3, so ours has three kernels to compute.
     k, peer = Spectrum(1) + Spectrum(2) + Spectrum(3), SpectrumStringKernel(order=3)
-    found = compared(
+    found = comparison(
         f"Spectrum(1) + (2) + (3) on splice, {len(plain)} strings", "strkernels",
         lambda: normalize(k)(plain), lambda: peer(plain, plain), 50,
     )  # fmt: skip
     some, gaps = plain[:PAIRS], SubsequenceStringKernel(maxlen=3, ssk_lambda=0.5)
-    return found + compared(
+    return found + comparison(
         f"Subsequence(3, 0.5), {PAIRS} strings of 60 letters", "strkernels",
         lambda: normalize(Subsequence(3, 0.5))(some), lambda: gaps(some, some), 5,
     )  # fmt: skip
@@ -108,7 +108,7 @@ def text_rows() -> list[Row]:
     ]
 
 
-def compared(
+def comparison(
     task: str, name: str, ours: Callable[[], Any], peer: Callable[[], Any], bar: float
 ) -> list[Row]:  # fmt: skip
     """Return the ratio of two times, and how far the two Gram matrices are apart."""

@@ -22,8 +22,16 @@ from mercer.selection import GridSearchCV
 from mercer.threads import cores
 
 __all__ = [
-    "compared", "data", "difference", "folds", "grids", "key", "penalties", "rows", "searched",
-    "timed",
+    "best_time",
+    "comparison",
+    "data",
+    "difference",
+    "folds",
+    "grids",
+    "key",
+    "penalties",
+    "rows",
+    "search_rows",
 ]  # fmt: skip
 
 BANDWIDTHS = (2.0, 3.5, 6.0, 10.0, 18.0)
@@ -40,7 +48,7 @@ def folds(n: int, count: int, k: int, turns: int = 1) -> tuple[list[Row], str]:
     X, y = data(n)
     ours, theirs = grids(penalties(count))
     cv = KFold(k)
-    return searched(
+    return search_rows(
         f"ridge, n={n}, d=20, 5 bandwidths x {count} penalties, {k} folds",
         lambda: GridSearchCV(KernelRidge(Gaussian()), ours, cv=cv).fit(X, y),
         lambda: SklearnGridSearchCV(SklearnRidge(kernel="rbf"), theirs, cv=cv, n_jobs=cores()).fit(
@@ -69,7 +77,7 @@ def grids(values: list[float], widths: tuple[float, ...] = BANDWIDTHS) -> tuple[
     return ours, {"gamma": [0.5 / s**2 for s in widths], "alpha": values}
 
 
-def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
+def best_time(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
     """Return the best time and the last answer."""
     best, answer = float("inf"), None
     for _ in range(repeats):
@@ -79,17 +87,17 @@ def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
     return best, answer
 
 
-def searched(
+def search_rows(
     name: str, ours: Callable[[], Any], peer: Callable[[], Any], bar: float, turns: int = 1
 ) -> tuple[list[Row], str]:
     """Compare two searches, the peer's best of some turns; return also where our time went."""
-    mine, theirs = timed(ours, REPEATS), timed(peer, turns)
+    mine, theirs = best_time(ours, REPEATS), best_time(peer, turns)
     same = key(mine[1].best_params_) == key(theirs[1].best_params_)
-    rows = [*compared(name, mine, theirs, bar, same), difference(mine[1], theirs[1])]
+    rows = [*comparison(name, mine, theirs, bar, same), difference(mine[1], theirs[1])]
     return rows, str(mine[1].account_)
 
 
-def compared(
+def comparison(
     name: str, ours: tuple[float, Any], peer: tuple[float, Any], bar: float, same: bool
 ) -> list[Row]:
     """Return the rows of one comparison."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mercer.cli.options import DATA, SkipBad, Types, machines, seconds, stem_of, types_of
-from mercer.cli.terminal import heading, paragraph, plain, ready, table
+from mercer.cli.terminal import heading, paragraph, plain, require_writable, table
 
 if TYPE_CHECKING:
     from mercer.sources import Sheet
@@ -106,7 +106,9 @@ def fit(
     from mercer.studies import design
 
     time, known = seconds(budget), types_of(types)
-    folder = ready(out or Path(f"{stem_of(data) if data else 'digits'}-mercer"), folder=True)
+    folder = require_writable(
+        out or Path(f"{stem_of(data) if data else 'digits'}-mercer"), folder=True
+    )
     task = None if kind is None else kind.value
     plan = design(
         data or _digits(target, types=known, task=task),
@@ -155,7 +157,7 @@ def _digits(target: str | None, **how: Any) -> Sheet:
 
 def _print_columns(sheet: Sheet) -> None:
     """Say what each column was taken for, and how to say otherwise."""
-    from mercer.report.words import otherwise
+    from mercer.report.words import types_example
 
     rows = f"{len(sheet)} rows" + (f" of {sheet.total}" if sheet.total != len(sheet) else "")
     count = "1 column" if len(sheet.columns) == 1 else f"{len(sheet.columns)} columns"
@@ -172,7 +174,7 @@ def _print_columns(sheet: Sheet) -> None:
         target = sheet.target
         lines.append((target.name, f"{target.kind}, the target", target.why))
     typer.echo(table(("column", "taken for", "because"), lines, words=(0, 1, 2), wrap=True))
-    if example := otherwise(sheet):
+    if example := types_example(sheet):
         typer.echo(f"\n  If a column is something else, say so: for example --types {example}")
 
 
@@ -203,7 +205,7 @@ def _print_answer(study: Study) -> None:
 
 
 def _attempt(attempt: Attempt, task: str) -> tuple[str, ...]:
-    from mercer.report.words import error_with_spread
+    from mercer.report.words import error_with_se
 
-    error = error_with_spread(task, attempt.error, attempt.error_se)
+    error = error_with_se(task, attempt.error, attempt.error_se)
     return attempt.machine, *error, str(attempt.wins), "chosen" if attempt.chosen else ""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from math import isqrt
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
-from numpy.typing import ArrayLike
 
 from mercer.cli.options import Data, Expression, SkipBad, Target, Types, types_of
-from mercer.cli.terminal import heading, paragraph, plain, ready
+from mercer.cli.terminal import heading, paragraph, plain, require_writable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["check", "gram"]
 
@@ -69,7 +71,7 @@ def gram(
     from mercer.sources import read
     from mercer.studies import on_columns
 
-    ready(out)
+    require_writable(out)
     kernel = parse(expression)
     free = available()
     # A file of many rows is refused without all of them being kept.

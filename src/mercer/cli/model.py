@@ -12,7 +12,7 @@ import typer
 
 from mercer.cli.exits import say
 from mercer.cli.options import Data, Model, SkipBad
-from mercer.cli.terminal import harmless, heading, paragraph, plain, ready, table
+from mercer.cli.terminal import harmless, heading, paragraph, plain, require_writable, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ def predict(
     from mercer.studies import open_model
 
     if out is not None:
-        ready(out)
+        require_writable(out)
     known = open_model(model)
     tally = Tally()
     with _opened(out) as file:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["harmless", "heading", "paragraph", "plain", "ready", "table"]
+__all__ = ["harmless", "heading", "paragraph", "plain", "require_writable", "table"]
 
 WIDTH = 79
 MAX_WIDTH = 110  # of a table, if the terminal has the room
@@ -78,7 +78,7 @@ def paragraph(text: str, margin: int = 0, mark: str = "") -> None:
     typer.echo("\n".join(lines))
 
 
-def ready(path: Path, folder: bool = False) -> Path:
+def require_writable(path: Path, folder: bool = False) -> Path:
     """Refuse a place that cannot be written to, before the work rather than after it."""
     if path.exists():
         if folder and not path.is_dir():

@@ -13,7 +13,7 @@ from mercer.report.words import (
     amount,
     count,
     error_text,
-    error_with_spread,
+    error_with_se,
     noun,
     of_many,
     percent,
@@ -48,9 +48,12 @@ def answer(study: Study) -> Answer:
     mood = beats_baseline(study)
     if study.task == "classify":
         label = usual(study)
-        sentence, name = _wrong(study, label), f"always saying “{shorten(label, 24)}”"
+        sentence, name = (
+            _classification_sentence(study, label),
+            f"always saying “{shorten(label, 24)}”",
+        )
     else:
-        sentence, name = _off(study), "always saying the mean"
+        sentence, name = _regression_sentence(study), "always saying the mean"
     error, baseline = _error(study), _number(study, study.baseline_error)
     most = max(study.error, study.baseline_error) or 1.0
     bars = [
@@ -83,7 +86,7 @@ def _target(study: Study) -> str:
     return "label" if found is None else shorten(found.name, 60)
 
 
-def _wrong(study: Study, label: str) -> str:
+def _classification_sentence(study: Study, label: str) -> str:
     """Say how many of a hundred would be given the wrong class."""
     rows, target = f"{noun(study)}s", _target(study)
     n = len(study.y)
@@ -108,7 +111,7 @@ def _share_of(share: float) -> str:
     return f"{count(wrong)} of {count(many)}"
 
 
-def _off(study: Study) -> str:
+def _regression_sentence(study: Study) -> str:
     """Say how far off a predicted number would be."""
     mean = amount(float(np.mean(study.y)))
     return (
@@ -150,11 +153,11 @@ def beats_baseline(study: Study) -> str:
     spread = study.error_se if math.isfinite(study.error_se) else math.inf
     if gap <= MIN_ERRORS * spread:
         return "unsure"
-    clear = _signs(study) if study.task == "classify" else _squares(study)
+    clear = _sign_test(study) if study.task == "classify" else _squares_test(study)
     return "good" if clear else "unsure"
 
 
-def _signs(study: Study) -> bool:
+def _sign_test(study: Study) -> bool:
     from scipy.stats import binomtest
 
     right = study.held_out.prediction == study.y
@@ -165,7 +168,7 @@ def _signs(study: Study) -> bool:
     return float(binomtest(won, won + lost, alternative="greater").pvalue) < MAX_P
 
 
-def _squares(study: Study) -> bool:
+def _squares_test(study: Study) -> bool:
     y, said = study.y, study.held_out.prediction
     gain = (y - y.mean()) ** 2 - (y - said) ** 2
     if len(gain) < 3:
@@ -174,7 +177,7 @@ def _squares(study: Study) -> bool:
 
 
 def _tiles(study: Study, name: str) -> list[tuple[str, str, str]]:
-    value, spread = error_with_spread(study.task, study.error, study.error_se)
+    value, spread = error_with_se(study.task, study.error, study.error_se)
     rows = plural(len(study.y), noun(study))
     remark = f"± {spread}" if spread else ""
     if study.task == "classify":

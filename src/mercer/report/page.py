@@ -22,13 +22,13 @@ from mercer.report.words import (
     clean,
     count,
     error_text,
-    error_with_spread,
+    error_with_se,
     formula,
     noun,
-    otherwise,
     percent,
     plural,
     shorten,
+    types_example,
 )
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
         "does": MACHINES.get(attempt.machine, ""),
         "candidates": count(attempt.candidates),
         "error": error_text(study.task, attempt.error, attempt.error_se),
-        "inner": error_with_spread(study.task, attempt.inner, attempt.error_se)[0],
+        "inner": error_with_se(study.task, attempt.inner, attempt.error_se)[0],
         "wins": attempt.wins,
         "chosen": attempt.chosen,
         "note": attempt.note,
@@ -172,7 +172,7 @@ def _kinds(study: Study) -> str:
 def _types(study: Study) -> str:
     """Return a command that takes a column for something else."""
     sheet = study.sheet
-    types = otherwise(sheet)
+    types = types_example(sheet)
     if not types or sheet.target is None or len(sheet.target.name) > 80:
         return ""
     target = shlex.quote(sheet.target.name)

@@ -44,7 +44,7 @@ def similarity(study: Study) -> SimilaritySection | None:
     what = plural(len(K), noun(study))
     some = "" if complete else f" {what} of {len(study.y)} are shown, chosen evenly."
     return SimilaritySection(
-        _alike(study, C, places),
+        _similarity_summary(study, C, places),
         f"The kernel sees about {_rank(rank)} directions in {what}. Few directions make a "
         "simple model that needs few rows; many make a flexible one that needs more.",
         _gram(study, C, places, some),
@@ -52,7 +52,7 @@ def similarity(study: Study) -> SimilaritySection | None:
     )
 
 
-def _alike(study: Study, C: np.ndarray, places: np.ndarray) -> str:
+def _similarity_summary(study: Study, C: np.ndarray, places: np.ndarray) -> str:
     """Say how alike items of one class are, and items of different classes."""
     rows, y = f"{noun(study)}s", study.y[places]
     different = ~np.eye(len(C), dtype=bool)

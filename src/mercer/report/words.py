@@ -14,24 +14,9 @@ if TYPE_CHECKING:
     from mercer.studies import Study
 
 __all__ = [
-    "MACHINES",
-    "MAX_CLASSES",
-    "amount",
-    "approximate",
-    "chosen_name",
-    "clean",
-    "count",
-    "error_text",
-    "error_with_spread",
-    "formula",
-    "measured",
-    "noun",
-    "of_many",
-    "otherwise",
-    "percent",
-    "percent_measured",
-    "plural",
-    "shorten",
+    "MACHINES", "MAX_CLASSES", "amount", "approximate", "chosen_name", "clean", "count",
+    "error_text", "error_with_se", "formula", "noun", "number_with_se", "of_many", "percent",
+    "percent_with_se", "plural", "shorten", "types_example",
 ]  # fmt: skip
 
 MAX_CLASSES = 12  # that pictures show
@@ -113,7 +98,7 @@ def _values(text: str) -> int:
     return len(re.findall(f", {VALUE}", text))
 
 
-def otherwise(sheet: Sheet) -> str:
+def types_example(sheet: Sheet) -> str:
     """Return how `--types` takes a column for something else, as a shell reads it, or nothing.
 
     Examples
@@ -121,7 +106,7 @@ def otherwise(sheet: Sheet) -> str:
     >>> import pandas as pd
     >>> from mercer.sources import read_frame
     >>> rows = pd.DataFrame({"leaf size": [1.5, 2.5, 3.5, 4.5], "kind": ["a", "b", "a", "b"]})
-    >>> otherwise(read_frame(rows, "kind"))
+    >>> types_example(read_frame(rows, "kind"))
     "'leaf size=categorical'"
     """
     if not hasattr(sheet.X, "iloc"):  # rows of numbers are nothing else
@@ -171,12 +156,16 @@ def amount(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}".replace("-", "−")
 
 
-def measured(value: float, spread: float) -> tuple[str, str]:
+def number_with_se(value: float, spread: float) -> tuple[str, str]:
     """Return a number and its standard error, as many digits as the error leaves.
 
     Examples
     --------
-    >>> measured(54.31234, 1.2345), measured(0.2, float("nan")), measured(1263595.0, 174104.0)
+    >>> (
+    ...     number_with_se(54.31234, 1.2345),
+    ...     number_with_se(0.2, float("nan")),
+    ...     number_with_se(1263595.0, 174104.0),
+    ... )
     (('54.3', '1.2'), ('0.2', ''), ('1,260,000', '170,000'))
     """
     if not math.isfinite(value) or not math.isfinite(spread) or spread <= 0:
@@ -206,12 +195,12 @@ def percent(share: float) -> str:
     return f"{share:.2%}" if abs(share) < 0.01 else f"{share:.1%}"
 
 
-def percent_measured(share: float, spread: float) -> tuple[str, str]:
+def percent_with_se(share: float, spread: float) -> tuple[str, str]:
     """Return a share and its standard error in percent, with as many decimals as the share.
 
     Examples
     --------
-    >>> percent_measured(0.0404, 0.0163), percent_measured(0.0, 0.0)
+    >>> percent_with_se(0.0404, 0.0163), percent_with_se(0.0, 0.0)
     (('4.0%', '1.6%'), ('0%', ''))
     """
     if not math.isfinite(spread) or (share == 0 and spread == 0):
@@ -219,14 +208,14 @@ def percent_measured(share: float, spread: float) -> tuple[str, str]:
     return percent(share), f"{spread:.2%}" if 0 < abs(share) < 0.01 else f"{spread:.1%}"
 
 
-def error_with_spread(task: str, error: float, spread: float) -> tuple[str, str]:
+def error_with_se(task: str, error: float, spread: float) -> tuple[str, str]:
     """Return an error and its standard error: shares of classes in percent, or numbers."""
-    return (percent_measured if task == "classify" else measured)(error, spread)
+    return (percent_with_se if task == "classify" else number_with_se)(error, spread)
 
 
 def error_text(task: str, error: float, spread: float) -> str:
     """Return an error with its standard error as one text."""
-    value, se = error_with_spread(task, error, spread)
+    value, se = error_with_se(task, error, spread)
     return f"{value} ± {se}" if se else value
 
 

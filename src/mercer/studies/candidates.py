@@ -180,11 +180,11 @@ class CandidateKernel:
     scales: tuple[float, ...] = ()
     unbounded: bool = False  # whether similarities may be negative and grow without bound
 
-    def resolved(self, X: Items) -> Kernel:
+    def resolve(self, X: Items) -> Kernel:
         """Return the kernel with its heuristics resolved."""
         return self.kernel.resolve(X)
 
-    def scaled(self, kernel: Kernel, factor: float) -> Kernel:
+    def scale(self, kernel: Kernel, factor: float) -> Kernel:
         """Return a resolved kernel with another bandwidth."""
         if not self.scales:
             return kernel

@@ -19,7 +19,7 @@ from scipy.stats import chi2, chi2_contingency, kruskal
 from mercer.domains import is_frame
 from mercer.sources import Sheet
 from mercer.studies.folds import MIN_IN_CLASS
-from mercer.studies.leaks import coded, columns, find_leaks, group_answers
+from mercer.studies.leaks import codes_of, columns, find_leaks, group_answers
 
 __all__ = ["findings", "number"]
 
@@ -174,7 +174,7 @@ def _hashes(X: Any) -> np.ndarray:
     import pandas as pd
 
     if is_frame(X):
-        plain = {j: coded(X.iloc[:, j]) for j in range(X.shape[1])}
+        plain = {j: codes_of(X.iloc[:, j]) for j in range(X.shape[1])}
         return pd.util.hash_pandas_object(pd.DataFrame(plain), index=False).to_numpy()
     table = sparse.csr_array(X, copy=True)
     table.sum_duplicates()

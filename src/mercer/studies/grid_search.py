@@ -158,7 +158,7 @@ class Grid:
     def explore(self) -> None:
         """Try the first grid, and go on where its best cell is at an end."""
         try:
-            self.base = self.candidate.resolved(self.task.X)
+            self.base = self.candidate.resolve(self.task.X)
         except MercerError as error:
             self.trouble = str(error)
             return
@@ -203,7 +203,7 @@ class Grid:
         """Cross-validate all combinations of some scales and values."""
         task, grid, cells = self.task, [], []
         for scale in scales:
-            kernel = self.candidate.scaled(self.base, scale)
+            kernel = self.candidate.scale(self.base, scale)
             self.kernels[scale] = kernel
             machines = [self.family.machine(kernel, value) for value in values]
             for value, machine in zip(values, machines, strict=True):

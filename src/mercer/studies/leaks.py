@@ -19,7 +19,7 @@ from mercer.domains import is_frame
 from mercer.sources import Sheet
 from mercer.studies.folds import rare
 
-__all__ = ["coded", "columns", "find_leaks", "group_answers"]
+__all__ = ["codes_of", "columns", "find_leaks", "group_answers"]
 
 MAX_UNEXPLAINED = 0.01  # share that a leak leaves open: of the rows, or of the target's variance
 SCREENED_ROWS = 1000  # of the first look at a column
@@ -74,7 +74,7 @@ def columns(sheet: Sheet, least: float = 0.0) -> Iterator[tuple[str, np.ndarray]
     X = sheet.X
     if is_frame(X):
         for j, name in enumerate(X.columns):
-            yield str(name), coded(X.iloc[:, j])
+            yield str(name), codes_of(X.iloc[:, j])
         return
     table = sparse.csc_array(X)
     first = sheet.used[0].style.get("first", 1) if sheet.used else 1  # number in the file
@@ -82,13 +82,13 @@ def columns(sheet: Sheet, least: float = 0.0) -> Iterator[tuple[str, np.ndarray]
         yield str(j + first), table[:, [j]].toarray()[:, 0].astype(float)
 
 
-def coded(column: Any) -> np.ndarray:
+def codes_of(column: Any) -> np.ndarray:
     """Return numbers as they are, and for other things the same whole number if they are equal.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> coded(pd.Series(["a", None, "b", "a"])), coded(pd.Series([3, 4]))
+    >>> codes_of(pd.Series(["a", None, "b", "a"])), codes_of(pd.Series([3, 4]))
     (array([ 0, -1,  1,  0]), array([3., 4.]))
     """
     import pandas as pd

@@ -52,7 +52,7 @@ class InnerSelection:
         scale = Standardize() if self.standardize else None
         own, new = (_safe_indexing(X, rows) for rows in (train, test))
         if scale is not None:
-            own, new = _with_entries(own, new)
+            own, new = _drop_empty_columns(own, new)
             own = scale.fit_transform(own)
             new = scale.transform(new) if len(test) else new
         targets = y[train]
@@ -69,7 +69,7 @@ class InnerSelection:
         return candidate_kernels(X, self.columns)
 
 
-def _with_entries(own: Any, new: Any) -> tuple[Any, Any]:
+def _drop_empty_columns(own: Any, new: Any) -> tuple[Any, Any]:
     """Return training and test rows without columns of which no training row has an entry."""
     if not is_frame(own):
         return own, new
@@ -112,7 +112,7 @@ class OuterFold:
         """The choice with the lowest error; of equal ones the simplest machine."""
         return min(self.choices.values(), key=lambda choice: choice.error)
 
-    def fitted(self, seed: int) -> Any:
+    def fit_winner(self, seed: int) -> Any:
         """Return the winner, fitted to all rows of the fold, with probabilities if it has any."""
         machine = self.winner.machine()
         if self.y.dtype.kind != "f":
@@ -227,7 +227,7 @@ def learning_curve(
             rng = np.random.default_rng([seed, number])
             some = portion(fold.y, max(2, round(share * len(fold.y))), rng)
             try:
-                answers.append(_answers(fold, some))
+                answers.append(_predict_after(fold, some))
             except MercerError:  # too few rows for this machine
                 break
             count.append(len(some))
@@ -244,7 +244,7 @@ def learning_curve(
     return LearningCurve(*found, _verdict(*found))
 
 
-def _answers(fold: OuterFold, some: np.ndarray) -> np.ndarray:
+def _predict_after(fold: OuterFold, some: np.ndarray) -> np.ndarray:
     """Return what the winner says about held-out rows after learning from some others."""
     if len(some) == len(fold.y):  # which it has done already
         return fold.predictions[fold.winner.family.name]

@@ -294,7 +294,7 @@ class StudyDesign:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 held_out = _held_out(y, folds, seed, step)
-                machine = everything.fitted(seed)
+                machine = everything.fit_winner(seed)
             step(1, "the machine for later use")
             fitted = time.monotonic()
             curve = learning_curve(folds, seed, step)
@@ -382,7 +382,7 @@ def _held_out(
         prediction[fold.test] = fold.predictions[fold.winner.family.name]
         numbers[fold.test] = number
         if probabilities is not None:
-            machine = fold.fitted(seed)
+            machine = fold.fit_winner(seed)
             places = np.searchsorted(classes, machine.classes_)  # type: ignore[arg-type]
             probabilities[np.ix_(fold.test, places)] = machine.predict_proba(fold.new)
         step(1, "held-out predictions")

@@ -6,7 +6,7 @@ import pytest
 
 from mercer import errors
 from mercer.cli.options import seconds, stem_of, types_of
-from mercer.cli.terminal import paragraph, plain, ready, table
+from mercer.cli.terminal import paragraph, plain, require_writable, table
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_the_lines_of_a_point_stand_below_each_other(capsys):
 def test_places_that_cannot_be_written_are_refused_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    assert ready(tmp_path / "a" / "b", folder=True) == tmp_path / "a" / "b"
-    assert ready(tmp_path / "new.csv") == tmp_path / "new.csv"
+    assert require_writable(tmp_path / "a" / "b", folder=True) == tmp_path / "a" / "b"
+    assert require_writable(tmp_path / "new.csv") == tmp_path / "new.csv"
     with pytest.raises(NotADirectoryError):
-        ready(tmp_path / "file", folder=True)
+        require_writable(tmp_path / "file", folder=True)
     with pytest.raises(NotADirectoryError):
-        ready(tmp_path / "file" / "inside", folder=True)
+        require_writable(tmp_path / "file" / "inside", folder=True)
     with pytest.raises(IsADirectoryError):
-        ready(tmp_path / "folder")
+        require_writable(tmp_path / "folder")
     with pytest.raises(errors.DomainError, match=r"there is no folder '.*none'"):
-        ready(tmp_path / "none" / "new.csv")
+        require_writable(tmp_path / "none" / "new.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]

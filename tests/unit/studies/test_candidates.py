@@ -111,16 +111,16 @@ def test_every_kernel_works_on_the_rows_that_it_is_for(names):
     found = candidate_kernels(X, columns(*names))
     assert found
     for candidate in found:
-        kernel = candidate.resolved(X)
+        kernel = candidate.resolve(X)
         K = np.asarray(kernel(X))
         assert np.linalg.eigvalsh(K).min() > -1e-9 * len(X)
         assert candidate.unbounded or (K.min() > -1e-12 and K.max() < len(names) + 1e-9)
         assert kernel.proof().verdict == "proved"
         if candidate.scales:
-            wide, narrow = (candidate.scaled(kernel, factor) for factor in (2.0, 0.5))
+            wide, narrow = (candidate.scale(kernel, factor) for factor in (2.0, 0.5))
             assert wide.bandwidth == pytest.approx(4 * narrow.bandwidth, rel=1e-2)
         else:
-            assert candidate.scaled(kernel, 2.0) == kernel
+            assert candidate.scale(kernel, 2.0) == kernel
 
 
 @pytest.mark.parametrize("names", [("height",), ("dna",), ("kind", "note"), tuple(KINDS)])
@@ -135,7 +135,7 @@ def test_gaps_are_a_category_of_their_own():
     X = TABLE[["dna", "kind"]].copy()
     X.loc[2, "dna"] = X.loc[3, "kind"] = None
     for candidate in candidate_kernels(X, columns("dna", "kind")):
-        K = candidate.resolved(X)(X)
+        K = candidate.resolve(X)(X)
         assert np.isfinite(K).all()
 
 
@@ -177,7 +177,7 @@ def test_rows_that_come_later_may_have_gaps(name):
     new = X.copy()
     new.loc[[1, 3], name] = None
     for candidate in candidate_kernels(X, columns(name)):
-        kernel = candidate.resolved(X)
+        kernel = candidate.resolve(X)
         assert np.isfinite(kernel(new, X)).all()
         assert np.allclose(kernel(new, X)[[0, 2, 4]], kernel(X)[[0, 2, 4]])
 

@@ -102,7 +102,7 @@ def test_many_rows_choose_by_a_sample_but_are_all_learned_from():
     fold = procedure.split(X, y, np.arange(100), np.arange(100, 120))
     assert len(fold.task.y) == 50 and len(fold.y) == 100
     fold.try_family(TRIED[3])
-    assert len(fold.fitted(0).predict(fold.new)) == 20
+    assert len(fold.fit_winner(0).predict(fold.new)) == 20
 
 
 def test_a_column_without_entries_in_a_fold_is_left_out_there():

@@ -102,7 +102,7 @@ def test_labels_of_a_fold_have_no_part_in_its_predictions():
     for labels in (y, other):
         fold = plan.procedure.split(plan.sheet.X, labels, train, test)
         fold.try_family(plan.families[0])
-        answers.append(fold.fitted(0).predict_proba(fold.new))
+        answers.append(fold.fit_winner(0).predict_proba(fold.new))
     assert np.array_equal(*answers)
     found = plan.run()
     assert np.array_equal(found.held_out.probabilities[test], answers[0])
