@@ -8,6 +8,7 @@ from mercer.domains import Points
 from mercer.gram import Gram, assemble, choose_engine, engine_named
 from mercer.kernels import Kernel
 from mercer.plans import Decision, Plan
+from mercer.solvers.sketched_newton import EXPECTED_STEPS
 from mercer.threads import cores
 
 __all__ = ["TORCH", "assembled", "on_gpu", "placed", "prefers_gpu"]
@@ -31,7 +32,7 @@ def placed(
     points: Points,
     double: bool = False,
     items: int | None = None,
-    passes: int = 1,
+    newton: bool = False,
 ) -> Decision:
     """Return the plan with its device, the reason for it, and its time there.
 
@@ -48,19 +49,19 @@ def placed(
     precision = "double" if double else "single"
     why = engine_named("cuda").explain(kernel, points.width or 1, precision)
     seconds = (
-        None if plan.seconds is None else _seconds(plan, items or len(points), points, passes)
+        None if plan.seconds is None else _seconds(plan, items or len(points), points, newton)
     )
     return replace(plan, device="cuda", seconds=seconds, reasons=(*plan.reasons, why))
 
 
-def _seconds(plan: Decision, n: int, points: Points, passes: int) -> float:
+def _seconds(plan: Decision, n: int, points: Points, newton: bool) -> float:
     """Predict the time on a GPU such as an H200, with what the CPU does before and after."""
     M, width = float(plan.rank or 0), points.width or 1
     pairs, cpu = n * M, 25e9 * cores()
     if plan.sketched and plan.precision == "mixed":
         return 1.5 + 30 * pairs * (0.2 + 0.015 * width) * 1e-12 + M**3 / 2e13
-    if passes > 1:  # Newton's method, with about ten passes for each of its steps
-        return 1.5 + 3.5e-10 * passes * pairs
+    if newton:  # with about ten passes for each of its steps
+        return 1.5 + 3.5e-10 * EXPECTED_STEPS * pairs
     if plan.sketched:
         return 1.5 + 2 * pairs * M / 4e13 + 2e-10 * pairs + 60 * M**3 / cpu
     if plan.solver == "cholesky":

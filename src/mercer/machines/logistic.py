@@ -35,7 +35,7 @@ from mercer.machines.sketching import (
 )
 from mercer.plans import Decision, Plan, Size, requested
 from mercer.plans.products import plan_newton
-from mercer.plans.sketches import plan_approximate
+from mercer.plans.ridge import plan_approximate
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.newton import Newton
@@ -44,7 +44,6 @@ from mercer.values import positive, whole
 
 __all__ = ["KernelLogistic"]
 
-NEWTON = 8  # steps of Newton's method that a plan expects
 TINY = 1e-12  # the least weight of an item of a sample, all of which have some
 
 
@@ -132,7 +131,7 @@ class KernelLogistic(Categorizer):
         ...
         """
         if isinstance(X, Stream) or asks(self.follow):
-            return foreseen(self, X, 1 if classes == 2 else classes, NEWTON)
+            return foreseen(self, X, 1 if classes == 2 else classes, newton=True)
         points = self._admit(X)
         return self._plan(self._resolve(points), points, classes)
 
@@ -179,7 +178,7 @@ class KernelLogistic(Categorizer):
         self._require_valid(kernel, "error")
         penalty, intercept = positive(self, "penalty", self.penalty), bool(self.intercept)
         size = items.size(kernel, 1 if len(classes) == 2 else len(classes), weights is not None)
-        plan = approximate_plan(self.follow, kernel, items, size, NEWTON)
+        plan = approximate_plan(self.follow, kernel, items, size, newton=True)
         sketching = Sketching.of(kernel, items, plan)
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
         solver = SketchedNewton(tol, steps, seed=plan.approximate.seed)
@@ -240,6 +239,6 @@ class KernelLogistic(Categorizer):
             if request.approximate == "never" or request.route != "auto":
                 raise
             try:
-                return plan_approximate(request, size, NEWTON)
+                return plan_approximate(request, size, newton=True)
             except PlanError:
                 raise error from None  # which says how many items would fit

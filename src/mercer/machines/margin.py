@@ -24,12 +24,12 @@ from mercer.machines.bounds import limit_of
 from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.scores import Scorer
 from mercer.plans import Decision, Plan, Size, requested
-from mercer.plans.margins import SMALL, plan_margin
+from mercer.plans.margins import plan_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.eigen import Decomposed, transfer
 from mercer.solvers.quadratic import Optimum, Quadratic
-from mercer.solvers.working_set import Effort, maximize
+from mercer.solvers.working_set import MAX_STORED_ITEMS, Effort, maximize
 from mercer.threads import in_threads, one_blas_thread
 from mercer.values import positive
 
@@ -88,7 +88,7 @@ class Solved:
 class Margin(Scorer):
     """A machine that is one or several quadratic programs."""
 
-    max_shared_items = SMALL
+    max_shared_items = MAX_STORED_ITEMS
 
     kernel: Any
     tol: float

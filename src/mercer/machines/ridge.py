@@ -44,7 +44,6 @@ from mercer.machines.sketching import (
     share_of,
 )
 from mercer.plans import Decision, Plan, Size, plan_ridge, requested
-from mercer.plans.ridge import RANK
 from mercer.rkhs import Function
 from mercer.solvers import (
     Cholesky,
@@ -145,10 +144,12 @@ class Ridge(Scorer):
         solver = solver_for(plan, self.indefinite)
         solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
         solution.require_solved()
+        gave_way = plan.solver == "iterative" and solution.solver != "iterative"
         function = Function(kernel, points, solution.coefficients)
 
         self._remember(X, points)
-        self.kernel_, self.plan_, self.solution_ = kernel, plan, solution
+        self.kernel_, self.solution_ = kernel, solution
+        self.plan_ = plan.ran("cholesky" if gave_way else plan.solver, solution.message)
         self.function_, self.dual_coef_ = function, solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, solution.weights
         return self
@@ -220,14 +221,11 @@ class Ridge(Scorer):
             tiles=working_bytes(kernel, points),
             weighted=weighted,
             cheap=isinstance(points, Vectors) and not points.is_sparse and on_numpy(points),
+            single=allows_single(kernel, points),
         )
         bound = (trace + penalty) / penalty if penalty else np.inf
         if not prefers_gpu(request, points) or repair:
             plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
-            steps = plan.solver == "iterative" and plan.precision == "mixed"
-            if steps and not allows_single(kernel, points):
-                request = replace(request, precision="double")
-                plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
             return placed(plan, False, kernel, points)
         patient = replace(request, patience=FASTER * request.patience)
         plan = plan_ridge(patient, size, bound, repair, self.steps_suffice)
@@ -252,7 +250,7 @@ def solver_for(plan: Decision, indefinite: str) -> Solver:
     if plan.solver == "iterative":
         direct = Cholesky(plan.precision) if plan.direct else None  # type: ignore[arg-type]
         tol, mixed = plan.tol or Iterative.tol, plan.precision == "mixed"
-        return Iterative(plan.rank or RANK, tol, direct=direct, mixed=mixed)
+        return Iterative(plan.rank or Iterative.rank, tol, direct=direct, mixed=mixed)
     small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]
     return Primal(small) if plan.route == "primal" else small
 

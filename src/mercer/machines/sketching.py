@@ -26,10 +26,11 @@ from mercer.machines.centers import means_of
 from mercer.machines.devices import placed, prefers_gpu
 from mercer.machines.machine import shown
 from mercer.plans import Decision, Nystrom, Random, Size, requested
-from mercer.plans.sketches import CANDIDATES, JUDGES, WITNESSES, plan_approximate
+from mercer.plans.ridge import plan_approximate
 from mercer.rkhs import Featured, Function
 from mercer.solvers.pivoted_cholesky import pivoted
 from mercer.solvers.problem import Approximation
+from mercer.solvers.sketched_ridge import CANDIDATES, JUDGES, WITNESSES
 
 __all__ = [
     "Gathered", "Items", "Learner", "Sketching", "approximate_plan", "asks", "compare", "foreseen",
@@ -140,26 +141,31 @@ def resolved(machine: Any, items: Items, weights: np.ndarray | None) -> Kernel:
 
 
 def approximate_plan(
-    follow: Any, kernel: Kernel, items: Items, size: Size, passes: int = 1, whole: bool = False
+    follow: Any,
+    kernel: Kernel,
+    items: Items,
+    size: Size,
+    newton: bool = False,
+    whole: bool = False,
 ) -> Decision:
     """Return the plan of an approximate answer, with its device."""
     request = requested(follow, sketches=True)
     gpu = prefers_gpu(request, items.sample)
-    plan = plan_approximate(request, size, passes, whole)
+    plan = plan_approximate(request, size, newton, whole)
     # Newton's method asks for more digits than one system does.
-    double = request.precision == "double" or passes > 1
-    return placed(plan, gpu, kernel, items.sample, double, items.count, passes)
+    double = request.precision == "double" or newton
+    return placed(plan, gpu, kernel, items.sample, double, items.count, newton)
 
 
 def foreseen(
-    machine: Any, X: Any, targets: int, passes: int = 1, whole: bool = False, judging: int = 2
+    machine: Any, X: Any, targets: int, newton: bool = False, whole: bool = False, judging: int = 2
 ) -> Decision:
     """Return the plan of an approximate fit, without the fit; a stream is surveyed."""
     items = gather(machine, X, None, None).items
     kernel = machine._resolve(items.sample)
     machine._require_valid(kernel, "error")
     size = items.size(kernel, targets, judging=judging)
-    return approximate_plan(machine.follow, kernel, items, size, passes, whole)
+    return approximate_plan(machine.follow, kernel, items, size, newton, whole)
 
 
 def asks(follow: Any) -> bool:

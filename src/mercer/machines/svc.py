@@ -43,7 +43,6 @@ from mercer.solvers.sketched_newton import SketchedNewton
 
 __all__ = ["SVC"]
 
-NEWTON = 8  # steps of Newton's method that a plan expects
 BOUNDLESS = 100.0  # times C, which coefficients for squared slacks hardly reach
 TINY = 1e-12  # the least weight of an item of a sample, all of which have some
 JUDGING = 7  # Gram matrices of a sample in memory while both answers are learned from it
@@ -177,11 +176,11 @@ class SVC(Classifier):
         --------
         >>> from mercer.plans import Nystrom
         >>> print(SVC(follow=Plan(approximate=Nystrom(50))).plan(np.ones((1000, 3))).explain())
-        APPROXIMATE: Route nystrom, solver eigen, double precision.
+        APPROXIMATE: Route nystrom, solver newton, double precision.
         ...
         """
         if isinstance(X, Stream) or asks(self.follow):
-            return foreseen(self, X, self._problems(classes), NEWTON, judging=JUDGING)
+            return foreseen(self, X, self._problems(classes), newton=True, judging=JUDGING)
         return super().plan(X, classes)
 
     def _fit_sketch(self, given: Gathered) -> Self:
@@ -201,7 +200,7 @@ class SVC(Classifier):
         self._require_valid(kernel, "error")
         signs = self._signs(codes)
         size = items.size(kernel, signs.shape[1], weights is not None, JUDGING)
-        plan = approximate_plan(self.follow, kernel, items, size, NEWTON)
+        plan = approximate_plan(self.follow, kernel, items, size, newton=True)
         sketching = Sketching.of(kernel, items, plan)
         loss: Any = "squared hinge"
         solver = SketchedNewton(SKETCHED, loss=loss, seed=plan.approximate.seed)

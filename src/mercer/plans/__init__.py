@@ -1,10 +1,10 @@
-"""Plan: sizes, costs and memory become a route."""
+"""Plan: what solvers need and cost, and the memory that there is, become a decision."""
 
 from mercer.memory import available, human
 from mercer.plans.approximations import Nystrom, Random
-from mercer.plans.plan import Decision, Plan, Size, requested
-from mercer.plans.ridge import plan_ridge
-from mercer.plans.sketches import plan_sketch
+from mercer.plans.plan import Decision, Plan, requested
+from mercer.plans.ridge import plan_ridge, plan_sketch
+from mercer.solvers.cost import Size
 
 __all__ = [
     "Decision",

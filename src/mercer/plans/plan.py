@@ -16,9 +16,8 @@ from mercer.errors import ValidityError, suggestion
 from mercer.gram import engine_names
 from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
-from mercer.plans.costs import spoken
 
-__all__ = ["Decision", "Plan", "Size", "requested"]
+__all__ = ["Decision", "Plan", "requested", "spoken"]
 
 Route = Literal["auto", "dual", "primal", "nystrom", "random"]
 Solver = Literal["auto", "cholesky", "eigen", "iterative"]
@@ -26,46 +25,8 @@ Precision = Literal["auto", "mixed", "double"]
 Device = Literal["auto", "cpu", "cuda"]
 SOLVERS = ("auto", "cholesky", "eigen", "iterative")
 
-# What a fit needs besides its large arrays: threads, small vectors, Python itself.
-OVERHEAD = 2_000_000
 EXACT = 1e-6  # relative residual up to which an answer is exact
 PATIENCE = 600.0  # seconds that an exact answer may take before it is approximated
-
-
-@dataclass(frozen=True)
-class Size:
-    """How large a problem is.
-
-    Attributes
-    ----------
-    items : int
-    row : float
-        Bytes of one item's numbers, which also say what one kernel evaluation costs.
-    features : int or None
-        Number of explicit features, if there are finitely many.
-    targets : int
-        Number of right-hand sides.
-    tiles : int
-        Bytes that evaluating the kernel takes.
-    weighted : bool
-        Whether items have weights, for which features are copied.
-    cheap : bool
-        Whether a similarity takes a nanosecond or two, so that it may be computed at each step.
-    piece : int or None
-        Bytes of the largest chunk, where items are streamed and not kept.
-    judging : int
-        Gram matrices of a sample that comparing an approximate answer with the exact one takes.
-    """
-
-    items: int
-    row: float = 8.0
-    features: int | None = None
-    targets: int = 1
-    tiles: int = 0
-    weighted: bool = False
-    cheap: bool = True
-    piece: int | None = None
-    judging: int = 2
 
 
 @dataclass(frozen=True, repr=False)
@@ -248,6 +209,12 @@ class Decision:
         about = "APPROXIMATE: " if self.is_approximate else ""
         return f"{about}Route {self.route}, solver {self.solver}, {self.precision} precision."
 
+    def ran(self, solver: str, why: str = "") -> Decision:
+        """Return this decision with the solver that ran, where one has given way to another."""
+        if solver == self.solver:
+            return self
+        return replace(self, solver=solver, reasons=(*self.reasons, why) if why else self.reasons)
+
     @property
     def tol(self) -> float | None:
         """Relative residual that was asked for."""
@@ -287,6 +254,20 @@ def requested(follow: Plan | Decision | None, sketches: bool = False) -> Plan:
             "KernelLogistic, KernelPCA and SVC have one"
         )
     return request
+
+
+def spoken(seconds: float) -> str:
+    """Say a time.
+
+    Examples
+    --------
+    >>> spoken(4000.0), spoken(12.3)
+    ('1.1 hours', '12 seconds')
+    """
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * size or (unit == "hours" and seconds >= size):
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _again(decision: Decision) -> Plan:

@@ -27,10 +27,8 @@ from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, named
 from mercer.machines import Machine
 from mercer.machines.machine import POLICIES
-from mercer.machines.margin import Margin
 from mercer.machines.scores import require_weight
 from mercer.memory import affordable
-from mercer.plans.margins import SMALL
 from mercer.selection.closed_form import EACH, Asked, Job, foretell
 from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
 from mercer.selection.held_out_scores import has_shortcut, is_ridge
@@ -77,7 +75,8 @@ class SharedGramEvaluation(Evaluation):
             return False  # a class of the user's own may do anything in its methods
         if set(self.parameters) - {"sample_weight"} or not machine.similarities_suffice:
             return False
-        if isinstance(machine, Margin) and _num_samples(self.X) > SMALL:
+        most = machine.max_shared_items
+        if most is not None and _num_samples(self.X) > most:
             return False  # for many items they have faster ways than a whole Gram matrix
         kernel = named(machine.kernel)
         # Class weights have a say in heuristics; for probabilities these are resolved in parts.

@@ -17,12 +17,13 @@ factor does not exist, the double way is taken and the solution says so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from mercer.engine.tiles import quiet, spans
+from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 from mercer.solvers.packed import Packed
 from mercer.solvers.problem import (
     Columns,
@@ -42,6 +43,9 @@ ACCEPTED = 1e-10  # relative residual above which its answer is not used
 STEPS = 12
 # LAPACK addresses its packed format with n(n + 1), computed in 32 bits.
 MAX_PACKED_ORDER = 46_000
+MIN_MIXED_ORDER = 1000  # from which a single-precision factor with refinement is the faster one
+# Refinement converges, by a factor or by steps, while condition · 6e-8 is well below 1.
+MAX_REFINED_CONDITION = 1e8
 
 
 class Stored(State):
@@ -90,6 +94,16 @@ class Cholesky(Solver):
 
     precision: Literal["double", "mixed"] = "double"
     name = "cholesky"
+    requires: ClassVar[Requirements] = Requirements(definite=True)
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the matrix and its factor take."""
+        mixed = self.precision == "mixed"
+        return stored_cost(size, self.workspace(size.items), factor_seconds(size.items, mixed))
+
+    def workspace(self, order: int) -> int:
+        """Return the bytes beside a matrix of this order: those of a packed factor."""
+        return 2 * order * (order + 1) if self.precision == "mixed" else 0
 
     def prepare(self, problem: Problem) -> Stored:
         return Stored(problem)

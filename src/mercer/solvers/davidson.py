@@ -24,8 +24,8 @@ method, and find what the factor has not seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -33,8 +33,17 @@ from sklearn.utils import check_random_state
 from mercer.gram import Operator
 from mercer.gram.centered import Centered
 from mercer.progress import convergence
+from mercer.solvers.cost import (
+    FLOP_SECONDS,
+    Cost,
+    Requirements,
+    Size,
+    item_bytes,
+    product_seconds,
+)
 from mercer.solvers.eigenpairs import EPS, Spectrum, certified
-from mercer.solvers.pivoted_cholesky import pivoted
+from mercer.solvers.lanczos import Lanczos
+from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, pivoted
 from mercer.threads import one_blas_thread
 
 __all__ = ["Davidson"]
@@ -48,6 +57,13 @@ DEPTH = 6  # further blocks before the basis is restarted
 NEAR = 0.1  # values of the factor at least this share below θ are told apart from it
 NEGLIGIBLE = 1e-13  # share of the trace below which more columns of the factor gain nothing
 DEPENDENT = 1e-10  # length of a unit vector outside the basis below which it is rounding
+# Vectors, for each that is asked for: the basis, products with it, and what is beside them.
+BASIS_VECTORS = 40
+# More columns of the factor than this share of the items would take longer than they save.
+MAX_SHARE_OF_COLUMNS = 0.02
+MIN_RANK = 64  # columns of a factor that helps
+BLOCKS_BESIDE_FACTOR = 5  # of its columns, while it is made
+USUAL_PRODUCTS = 6
 SLAB = 4096  # rows of residuals that are computed at a time
 
 
@@ -84,6 +100,30 @@ class Davidson:
     max_passes: int = 300
     random_state: Any = None
     definite: bool = True
+
+    requires: ClassVar[Requirements] = Requirements(similarities=True)
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the factor of low rank and the basis take."""
+        n, count, rank = size.items, size.components or 0, min(self.rank, size.items)
+        factor = 8 * n * rank + 32 * rank**2
+        made = 8 * n * BLOCKS_BESIDE_FACTOR * min(BLOCK_COLUMNS, n)
+        basis = 8 * n * BASIS_VECTORS * (count + 2)
+        needed = item_bytes(size) + factor + size.tiles + max(basis, made)
+        width = Lanczos(passes=self.passes).width(count)
+        seconds = product_seconds(n * rank, size.row) + 3 * n * rank**2 * FLOP_SECONDS
+        seconds += USUAL_PRODUCTS * product_seconds(n**2 / 2, size.row, 2 * width)
+        return Cost(needed, seconds)
+
+    def rank_within(self, size: Size, memory: int | None) -> int:
+        """Return how many columns of the matrix pay and fit, or 0 if too few do."""
+        n = size.items
+        useful = min(self.rank, max(int(MAX_SHARE_OF_COLUMNS * n), MIN_RANK), n)
+        if memory is None:
+            return useful
+        room = memory - replace(self, rank=1).cost(size).bytes
+        fits = int(room / (8 * n + 32 * useful))
+        return min(fits, useful) if fits >= min(MIN_RANK, n) else 0
 
     @property
     def name(self) -> str:

@@ -10,11 +10,12 @@ self-similarities, which new points do not have; there T projects as for "clip".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import eigh
 
+from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 from mercer.solvers.problem import (
     Columns,
     Problem,
@@ -71,6 +72,15 @@ class Eigen(Solver):
 
     indefinite: Literal["error", "clip", "flip", "shift"] = "error"
     name = "eigen"
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the matrix and its decomposition take."""
+        return stored_cost(size, self.workspace(size.items), 27 * factor_seconds(size.items))
+
+    def workspace(self, order: int) -> int:
+        """Return the bytes beside a matrix: its vectors, and twice that for LAPACK."""
+        return 24 * order**2
 
     def prepare(self, problem: Problem) -> Decomposed:
         return Decomposed(problem, self.indefinite)

@@ -8,13 +8,22 @@ the vectors that are returned, so they certify them however they were found.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
 
 from mercer.gram import LowRank, Operator
 from mercer.gram.centered import Centered
+from mercer.solvers.cost import (
+    FLOP_SECONDS,
+    Cost,
+    Requirements,
+    Size,
+    factor_seconds,
+    item_bytes,
+    product_seconds,
+)
 from mercer.solvers.problem import Approximation, Status
 
 __all__ = ["Full", "Spectrum", "certified", "rounding"]
@@ -79,6 +88,18 @@ class Full:
     """
 
     name = "dense"
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the decomposition takes: the matrix, its vectors, LAPACK's workspace."""
+        n, m = size.items, size.order
+        vectors = 8 * n * (min(n, m) if size.components is None else size.components)
+        kept = 16 * m**2 + (vectors if size.route == "primal" else 0)
+        # Either LAPACK's workspace, or products with the vectors.
+        needed = kept + max(16 * m**2, 3 * vectors) + item_bytes(size, feature_copies=2)
+        if size.route == "primal":
+            return Cost(needed, 2 * n * m**2 * FLOP_SECONDS)
+        return Cost(needed, product_seconds(n**2 / 2, size.row) + 27 * factor_seconds(n))
 
     def solve(self, gram: Operator, count: int | None = None) -> Spectrum:
         """Return the `count` largest eigenvalues, by default all that are above rounding."""

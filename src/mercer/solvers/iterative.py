@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -26,7 +26,15 @@ from scipy.linalg import lapack
 from mercer.engine.tiles import spans
 from mercer.gram.single_precision import single_products
 from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
-from mercer.solvers.pivoted_cholesky import LowRankFactor, pivoted
+from mercer.solvers.cost import (
+    FLOP_SECONDS,
+    OVERHEAD,
+    Cost,
+    Requirements,
+    Size,
+    product_seconds,
+)
+from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, LowRankFactor, pivoted
 from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
 from mercer.threads import in_threads
 
@@ -34,6 +42,11 @@ __all__ = ["Iterative", "expected_steps", "worthwhile"]
 
 TINY = float(np.finfo(float).tiny)
 STRIPE = 2048  # rows that one thread multiplies at a time
+# From so many items on, products with a matrix never stored are usually faster than a factor.
+MIN_ITEMS = 10_000
+MIN_RANK = 64  # columns of a preconditioner that is worth its while
+EXPECTED_STEPS = 15  # for nine digits, where steps are worth it
+SINGLE_SECONDS = 0.45  # of a product in single precision, beside one in double
 ROUNDED = 1e-8  # relative residual that counts as solved where rounding allows no better
 
 
@@ -93,6 +106,30 @@ class Iterative(Solver):
     seed: int = 0
     mixed: bool = False
     name = "iterative"
+    requires: ClassVar[Requirements] = Requirements(
+        definite=True, penalty=True, solution_only=True, similarities=True
+    )
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the preconditioner and the steps take."""
+        n, t, rank = size.items, size.targets, min(self.rank, size.items)
+        # The preconditioner, scaled by the weights once more, and a block of rows for it; then
+        # solutions, residuals and directions of all right-hand sides.
+        factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK_COLUMNS
+        rounded = n * size.row if self.mixed else 0  # half of it in two encodings
+        rest = n * (size.row + 112 * t) + OVERHEAD
+        once = product_seconds(n * rank, size.row) + n * rank**2 * 2 * FLOP_SECONDS
+        steps = EXPECTED_STEPS * math.log(self.tol) / math.log(Iterative.tol)
+        # In single precision there are a few more steps, and a product in double ends each round.
+        products = 2 + SINGLE_SECONDS * 1.15 * steps if self.mixed else steps
+        seconds = once + product_seconds(n**2 / 2, size.row, 2 * t) * products
+        return Cost(int(factor + size.tiles + rounded + rest), seconds)
+
+    def rank_within(self, size: Size, memory: int) -> int:
+        """Return how many columns of the preconditioner fit, no fewer than are worth it."""
+        room = memory - replace(self, rank=0).cost(size).bytes
+        fits = room // (8 * size.items * (2 if size.weighted else 1) + 16 * Iterative.rank)
+        return min(max(int(fits), MIN_RANK), Iterative.rank, size.items)
 
     @property
     def trusted(self) -> float:
@@ -129,7 +166,8 @@ class Iterative(Solver):
         if self.direct is not None and foreseen > worthwhile(len(R)):
             found = self.direct.columns(self.direct.prepare(state.problem), R, penalty)
             message = f"about {foreseen:.0f} steps were foreseen, so that the direct way was taken"
-            return replace(found, message="; ".join(filter(None, [message, found.message])))
+            message = "; ".join(filter(None, [message, found.message]))
+            return replace(found, message=message, solver=self.direct.name)
         inverse = _inverse(F, penalty)
         if inverse is None:
             return _refused(

@@ -17,7 +17,7 @@ Musco, 2015).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -25,12 +25,25 @@ from sklearn.utils import check_random_state
 from mercer.gram import Operator
 from mercer.gram.stored import one_blas_thread
 from mercer.progress import convergence
+from mercer.solvers.cost import (
+    FLOP_SECONDS,
+    Cost,
+    Requirements,
+    Size,
+    item_bytes,
+    product_seconds,
+)
 from mercer.solvers.eigenpairs import EPS, Spectrum, certified
+from mercer.threads import cores
 
 __all__ = ["Lanczos"]
 
 DEPTH = 10  # blocks in a basis before it is restarted
 SPARE = 2  # vectors in a block, beside those that are asked for
+# Vectors, for each that is multiplied at once: the basis and what is beside it; more where the
+# matrix is not stored, because the threads of a product have sums of their own.
+BASIS_VECTORS, UNSTORED_BASIS_VECTORS = 16, 25
+USUAL_PRODUCTS = 13
 OVERSAMPLED = 10  # the same for the randomized method, which makes up for few products
 
 
@@ -61,6 +74,30 @@ class Lanczos:
     max_passes: int = 300
     random_state: Any = None
 
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size, stored: bool = True) -> Cost:
+        """Return what the basis takes, and the matrix if it is stored."""
+        n, count = size.items, size.components or 0
+        width = self.width(count)
+        if size.route == "primal":
+            vectors = 8 * n * (BASIS_VECTORS * width + 3 * count)
+            seconds = 4.0 * n * (size.features or 0) * USUAL_PRODUCTS * count * FLOP_SECONDS
+            needed = max(vectors, size.tiles) + item_bytes(size, feature_copies=2)
+            return Cost(needed, seconds)
+        if stored:
+            vectors = 8 * n * (BASIS_VECTORS * width + 3 * count)
+            seconds = product_seconds(n**2 / 2, size.row)
+            seconds += USUAL_PRODUCTS * n**2 * (2 * width + 8) * FLOP_SECONDS / cores()
+            return Cost(8 * n**2 + max(vectors, size.tiles) + item_bytes(size), seconds)
+        vectors = 8 * n * (UNSTORED_BASIS_VECTORS * width + 3 * count)
+        seconds = USUAL_PRODUCTS * product_seconds(n**2 / 2, size.row, 2 * width)
+        return Cost(max(vectors, size.tiles) + item_bytes(size), seconds)
+
+    def width(self, count: int) -> int:
+        """Return how many vectors are multiplied at once."""
+        return max(count + (SPARE if self.passes is None else OVERSAMPLED), 8)
+
     @property
     def name(self) -> str:
         return "partial" if self.passes is None else "randomized"
@@ -72,7 +109,7 @@ class Lanczos:
 
     def _solve(self, gram: Operator, count: int) -> Spectrum:
         n = gram.order
-        width = min(max(count + (SPARE if self.passes is None else OVERSAMPLED), 8), n)
+        width = min(self.width(count), n)
         basis = Basis(n, min(n, DEPTH * width) + width)
         start = check_random_state(self.random_state).standard_normal((n, width))
         W, stop = np.linalg.qr(start)[0], ""

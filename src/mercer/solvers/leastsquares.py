@@ -8,10 +8,12 @@ functions that overlap have a large one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
+from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
 from mercer.solvers.problem import Solution, Status
 
 __all__ = ["LeastSquares"]
@@ -29,6 +31,14 @@ class LeastSquares:
     """
 
     name = "qr"
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size, searched: bool = False) -> Cost:
+        """Return what the table and its factors take, or before that the search of its columns."""
+        n, m = size.items, min(size.functions, size.items)
+        table = 8 * n * m + max(24 * (n + m) * m, size.tiles)
+        table = max(table, 24 * n**2 if searched else 0)
+        return Cost(table + 8 * n * size.targets * 6 + item_bytes(size))
 
     def solve(self, Phi: np.ndarray, target: np.ndarray, penalty: float) -> Solution:
         """Return weights; the certificate is |Φᵀ(Y − ΦW) − λW| / |ΦᵀY|."""

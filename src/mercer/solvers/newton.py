@@ -23,6 +23,7 @@ is made for the remaining steps, which then need few products.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from mercer.errors import SolveError
 from mercer.gram import LowRank, Operator
 from mercer.gram.stored import Striped
 from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
+from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
 from mercer.solvers.losses import Binary, Curvature, Loss, Multinomial
 from mercer.solvers.newton_systems import preconditioner
 from mercer.solvers.problem import Problem, Solution, State
@@ -106,6 +108,14 @@ class Newton:
     max_iter: int = 100
     each: bool = True
     name = "newton"
+    requires: ClassVar[Requirements] = Requirements(definite=True, penalty=True)
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the Gram matrix, preconditioners and vectors of a step take."""
+        n, t = size.items, size.targets
+        matrices = t + 3 if self.each and t > 1 else 1
+        square = 8 * n**2 + max(8 * n**2 * matrices, size.tiles) if size.route == "dual" else 0
+        return Cost(square + 8 * n * t * 24 + item_bytes(size, feature_copies=2))
 
     def prepare(self, problem: Problem) -> State:
         """Store the Gram matrix, or keep features as they are."""

@@ -11,6 +11,7 @@ small system is handed to another solver.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +20,7 @@ from mercer.errors import ValidityError
 from mercer.gram import Dense, LowRank
 from mercer.kernels.features import scaled_rows
 from mercer.solvers.cholesky import Cholesky
+from mercer.solvers.cost import FLOP_SECONDS, OVERHEAD, Cost, Requirements, Size, factor_seconds
 from mercer.solvers.problem import Columns, Problem, Solver, State, relative
 
 __all__ = ["Primal"]
@@ -59,6 +61,15 @@ class Primal(Solver):
 
     small: Solver = field(default_factory=Cholesky)
     name = "primal"
+    requires: ClassVar[Requirements] = Requirements(features=True, definite=True, penalty=True)
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the features and their system take."""
+        n, m = size.items, size.features or 0
+        features = 8 * n * m * (2 if size.weighted else 1)
+        rest = n * (size.row + 48 * size.targets) + OVERHEAD
+        needed = int(8 * m**2 + self.small.workspace(m) + features + rest)
+        return Cost(needed, n * m**2 * FLOP_SECONDS + factor_seconds(m))
 
     def prepare(self, problem: Problem) -> Featured:
         return Featured(problem, self.small)

@@ -13,13 +13,14 @@ M = SKS + λI for several right-hand sides; weights and intercept are handled on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from mercer.errors import ValidityError
 from mercer.gram import Operator
 from mercer.solvers.certificate import Certified
+from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 
 __all__ = ["Approximation", "Columns", "Problem", "Solution", "Solver", "State"]
 
@@ -58,6 +59,7 @@ class Columns:
     history: tuple[float, ...] = ()
     weights: np.ndarray | None = None  # the same solutions as weights of features
     rest: np.ndarray | None = None  # R − MX, if it was computed from these values
+    solver: str = ""  # what ran, if the solver has given way to another one
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,15 @@ class Solver:
     """
 
     name = ""
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size) -> Cost:
+        """Return predicted bytes and seconds; by default of a stored matrix and its factor."""
+        return stored_cost(size, self.workspace(size.items), factor_seconds(size.items))
+
+    def workspace(self, order: int) -> int:
+        """Return the bytes that are needed beside a matrix of this order."""
+        return 0
 
     @property
     def trusted(self) -> float:
@@ -261,7 +272,7 @@ class Solver:
             intercept=b if target.ndim > 1 else float(b[0]),
             status=status,
             certificate=certificate,
-            solver=self.name,
+            solver=found.solver or self.name,
             penalty=penalty,
             history=found.history,
             message=message,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -27,13 +27,17 @@ from mercer.errors import ValidityError
 from mercer.gram.sketch import Sketch
 from mercer.gram.whitening import Whitening
 from mercer.progress import progress
+from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, product_seconds
 from mercer.solvers.losses import Binary, Multinomial, SquaredHinge
 from mercer.solvers.newton import NewtonSolution
+from mercer.solvers.sketched_ridge import SketchedRidge
 from mercer.solvers.sketched_systems import Features, Sample
 from mercer.solvers.walk import DIGITS, Descent, Teller
 
 __all__ = ["SketchState", "SketchedNewton", "SketchedSolution"]
 
+EXPECTED_STEPS = 8  # of Newton's method
+PASSES_OF_A_STEP = 8  # over the items
 ROUNDED = 1e-8  # share of the first gradient that counts as solved where rounding is in the way
 
 
@@ -121,6 +125,16 @@ class SketchedNewton:
     room: float = 4e8
     title: str = "Newton's method"
     name = "sketched newton"
+    requires: ClassVar[Requirements] = Requirements(
+        definite=True, penalty=True, solution_only=True
+    )
+
+    def cost(self, size: Size, direct: bool = True) -> Cost:
+        """Return what the passes take, in the memory of a ridge system of that kind."""
+        passes = PASSES_OF_A_STEP * EXPECTED_STEPS
+        seconds = passes * product_seconds(size.items * size.functions, size.row, 2 * size.targets)
+        seconds += 30 * factor_seconds(size.functions)
+        return Cost(SketchedRidge(direct).cost(size).bytes, seconds)
 
     def prepare(
         self, sketch: Sketch, weights: np.ndarray | None = None, intercept: bool = False

@@ -19,21 +19,36 @@ Whatever way, the certificate is the true residual of the system.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lapack
 
 from mercer.errors import SolveError, ValidityError
+from mercer.gram.sketch import MIN_STRIPE_ROWS, MOMENT_ROWS, STRIPE_ENTRIES, moment_sums
 from mercer.gram.whitening import Whitening
 from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
+from mercer.solvers.cost import (
+    FLOP_SECONDS,
+    OVERHEAD,
+    Cost,
+    Requirements,
+    Size,
+    factor_seconds,
+    product_seconds,
+)
 from mercer.solvers.problem import Problem, Solution
+from mercer.threads import cores
 
 __all__ = ["SketchedRidge"]
 
+CANDIDATES = 20_000  # items among which pivots and clusters are looked for
+JUDGES = 2000  # items from which the exact answer is learned too, for a comparison
+WITNESSES = 1000  # other items on which both are compared
 SAMPLED_ITEMS = 4  # of the preconditioner, for each function
 # With more functions than this, centers that were chosen at random are the sample themselves.
 MAX_SAMPLED_FUNCTIONS = 6000
+EXPECTED_PASSES = 15  # that steps take
 ROUNDED = 1e-5  # relative residual that counts as solved where rounding allows no better
 
 
@@ -146,6 +161,23 @@ class Sketched:
         return self.white.back(sketch.sampled(places).T), weights
 
 
+def sketched_cost(size: Size, system: int, seconds: float) -> Cost:
+    """Return the cost of a sketch: its system, the items and targets, and the comparison.
+
+    How far from exact an answer is, is estimated by learning both from `JUDGES` items and
+    comparing them on `WITNESSES` others; pivots and clusters are looked for among `CANDIDATES`.
+    """
+    n, M = size.items, size.functions
+    judges, witnesses = min(n, JUDGES), min(n, WITNESSES)
+    judging = 3 * M**2 + size.judging * judges**2 + (2 * judges + witnesses) * M
+    items = n * size.row if size.piece is None else 3 * size.piece
+    items += min(n, CANDIDATES) * size.row if n > CANDIDATES else 0
+    targets = 8 * n * (3 * size.targets + 2)
+    needed = int(max(system, 8 * judging) + items + targets + size.tiles + OVERHEAD)
+    seconds += 2 * factor_seconds(judges) + product_seconds(JUDGES * M, size.row)
+    return Cost(needed, seconds)
+
+
 @dataclass(frozen=True)
 class SketchedRidge:
     """Solve a ridge problem with the functions of a sketch.
@@ -179,6 +211,28 @@ class SketchedRidge:
     steps: int = 200
     seed: int = 0
     name = "nystrom"
+    requires: ClassVar[Requirements] = Requirements(
+        definite=True, penalty=True, solution_only=True
+    )
+
+    def cost(self, size: Size, passes: int = 1) -> Cost:
+        """Return what the system or the steps take; Newton's method adds it up in each step."""
+        n, M, t = size.items, size.functions, size.targets
+        one = product_seconds(n * M, size.row, 2 * t)
+        sample = min(n, SAMPLED_ITEMS * M if M <= MAX_SAMPLED_FUNCTIONS else M)
+        if self.direct:
+            # Stripes, both triangles in the end, and sums; then decompositions with workspace.
+            threads = 8 * cores() * MOMENT_ROWS * M + 24 * M**2
+            system = max(8 * M**2 * moment_sums(M) + threads, 8 * 9 * M**2)
+            # The system is half a matrix product, and one more pass has its residual.
+            adding = passes * (n * M**2 * FLOP_SECONDS / cores() + one)
+            seconds = adding + one + 30 * factor_seconds(M)
+        else:
+            stripes = 8 * cores() * max(STRIPE_ENTRIES, MIN_STRIPE_ROWS * M)
+            system = 8 * 3 * M**2 + 2 * 8 * sample * M + stripes
+            seconds = EXPECTED_PASSES * passes * one + 3 * factor_seconds(M)
+            seconds += 2 * sample * M**2 * FLOP_SECONDS / cores()
+        return sketched_cost(size, system, seconds)
 
     def prepare(self, problem: Problem) -> Sketched:
         """Make room for what the passes will find."""

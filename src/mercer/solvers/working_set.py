@@ -14,12 +14,13 @@ has crept in, the rounds go on from there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer.gram import Pieces, RowCache, StoredGram
 from mercer.gram.buffers import BUFFERS
+from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
 from mercer.solvers.free_variables import GramRows, optimize_free
 from mercer.solvers.quadratic import (
     DONE,
@@ -31,7 +32,15 @@ from mercer.solvers.quadratic import (
 )
 from mercer.threads import stopping
 
-__all__ = ["Effort", "maximize"]
+__all__ = ["BlockSMO", "Effort", "maximize"]
+
+MAX_STORED_ITEMS = 6000  # whose matrix is stored whatever else is true
+MIN_WORKING, MAX_WORKING = 1024, 4096  # variables in a working set: an eighth of all, within these
+LEAST_WORKING = 128  # where memory is very small
+# Rows of free variables that are kept take no more than this, and no more than a quarter of what
+# is free. More was slower: memory that is touched for the first time costs more than arithmetic.
+MAX_ROW_BYTES = 256_000_000
+MIN_ITEMS_A_FEATURE = 8  # from which on explicit features are used
 
 # A round ends when the violation on its set is this share of the violation that it began with.
 ROUND_SHARE = 0.1
@@ -81,6 +90,37 @@ class Effort:
     kept: int = 0
     dtype: type = np.float64
     rough: bool = False
+
+
+@dataclass(frozen=True)
+class BlockSMO:
+    """What working sets and parts of the Gram matrix take.
+
+    Attributes
+    ----------
+    stored : bool
+        Whether the whole Gram matrix is in memory.
+    working, largest, kept : int
+        As in `Effort`.
+    single : bool
+        Whether similarities are stored in single precision.
+    """
+
+    stored: bool
+    working: int
+    largest: int
+    kept: int = 0
+    single: bool = False
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the matrix takes, or the blocks and rows that stand for it."""
+        n, each = size.items, 4 if self.single else 8
+        rest = size.tiles + item_bytes(size, feature_copies=2)
+        if self.stored:
+            return Cost(each * n**2 + rest)
+        block, rows = each * min(n, self.largest) ** 2, each * n * min(self.kept, n)
+        return Cost(block + rows + 200 * n + rest)
 
 
 class Slopes:

@@ -158,7 +158,7 @@ def test_single_precision_agrees_with_double_within_the_tolerance():
 
 
 def test_many_items_start_from_a_few_and_end_at_the_same_answer(monkeypatch):
-    monkeypatch.setattr(margins, "SMALL", 4000)
+    monkeypatch.setattr(margins, "MAX_STORED_ITEMS", 4000)
     X, y = waves(4500)
     sets = SVR(Gaussian(1.0)).fit(X, y)
     stored = SVR("precomputed").fit(Gaussian(1.0)(X), y)

@@ -7,7 +7,13 @@ from mercer import SVC, SVR, OneClassSVM
 from mercer.errors import PlanError, ValidityError
 from mercer.kernels import Gaussian, Linear
 from mercer.plans import Plan, Size
-from mercer.plans.margins import KEPT, SMALL, WORKING, plan_margin
+from mercer.plans.margins import plan_margin
+from mercer.solvers.working_set import (
+    MAX_ROW_BYTES,
+    MAX_STORED_ITEMS,
+    MAX_WORKING,
+    MIN_WORKING,
+)
 from tests.measure import peak
 
 PLENTY = Plan(memory=10**12)
@@ -24,7 +30,7 @@ def decide(n, request=PLENTY, problems=1, cheap=True, single=True, **size):
 
 @pytest.mark.parametrize("cheap", [False, True])
 @pytest.mark.parametrize("problems", [1, 45])
-@pytest.mark.parametrize("n", [1, 100, SMALL])
+@pytest.mark.parametrize("n", [1, 100, MAX_STORED_ITEMS])
 def test_a_small_matrix_is_stored(n, problems, cheap):
     plan = decide(n, problems=problems, cheap=cheap)
     assert plan.stored and plan.route == "dual" and plan.kept == 0
@@ -32,7 +38,7 @@ def test_a_small_matrix_is_stored(n, problems, cheap):
 
 
 def test_a_large_matrix_is_not_stored_for_one_problem_with_cheap_rows():
-    plan = decide(SMALL + 1)
+    plan = decide(MAX_STORED_ITEMS + 1)
     assert not plan.stored and plan.kept == 0
     assert "rows are cheap to compute again" in plan.explain()
     assert f"working sets of {plan.working}" in plan.headline
@@ -47,7 +53,9 @@ def test_a_large_matrix_is_stored_where_many_problems_share_it_or_rows_are_expen
 @pytest.mark.parametrize("problems", [1, 45])
 @pytest.mark.parametrize("n", [3000, 20_000])
 def test_a_matrix_that_does_not_fit_is_not_stored(n, problems):
-    plan = decide(n, Plan(memory=30_000_000 + 70_000_000 * (n > SMALL)), problems, single=False)
+    plan = decide(
+        n, Plan(memory=30_000_000 + 70_000_000 * (n > MAX_STORED_ITEMS)), problems, single=False
+    )
     assert not plan.stored
     assert plan.bytes <= plan.memory
     assert problems == 1 or "it does not fit" in plan.explain()
@@ -57,14 +65,14 @@ def test_expensive_rows_that_do_not_fit_are_kept_while_there_is_room():
     memory = 400_000_000
     plan = decide(20_000, Plan(memory=memory), cheap=False)
     assert not plan.stored
-    assert 0 < plan.kept * 20_000 * 4 <= min(KEPT, memory / 4)
+    assert 0 < plan.kept * 20_000 * 4 <= min(MAX_ROW_BYTES, memory / 4)
     assert decide(20_000, Plan(memory=memory), cheap=True).kept == 0
 
 
 @pytest.mark.parametrize("n", [10, 1000, 5000, 8192, 20_000, 100_000])
 def test_a_working_set_is_an_eighth_of_the_items_within_limits(n):
     working = decide(n).working
-    assert working == min(n, int(np.clip(n // 8, *WORKING)))
+    assert working == min(n, int(np.clip(n // 8, MIN_WORKING, MAX_WORKING)))
 
 
 def test_precision_is_what_is_enough_unless_double_is_asked_for():
@@ -80,7 +88,7 @@ def test_few_features_of_many_items_are_cheaper_than_similarities():
     plan = decide(50_000, features=20)
     assert plan.route == "primal" and not plan.stored
     assert "20 features are cheaper than similarities of 50000 items" in plan.explain()
-    assert decide(SMALL, features=20).route == "dual"
+    assert decide(MAX_STORED_ITEMS, features=20).route == "dual"
     assert decide(50_000, features=10_000).route == "dual"
     assert decide(50_000, Plan(route="dual", memory=10**12), features=20).route == "dual"
     assert decide(100, Plan(route="primal", memory=10**12), features=20).route == "primal"

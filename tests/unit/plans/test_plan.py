@@ -21,7 +21,7 @@ from mercer.kernels import (
     gaussian_over,
 )
 from mercer.plans import Nystrom, Size, available, human, plan_ridge, requested
-from mercer.plans.ridge import MIXED_FROM
+from mercer.solvers.cholesky import MIN_MIXED_ORDER
 
 
 def rows(n=50, d=3, seed=0):
@@ -51,10 +51,10 @@ def test_interpolation_and_repair_speak_about_the_gram_matrix():
 
 
 def test_single_precision_is_used_where_it_is_faster_and_safe():
-    assert ridge(items=MIXED_FROM).precision == "mixed"
-    assert ridge(items=MIXED_FROM - 1).precision == "double"
-    assert ridge(items=MIXED_FROM, bound=1e12).precision == "double"
-    assert ridge(Plan(solver="eigen", memory=10**10), items=MIXED_FROM).precision == "double"
+    assert ridge(items=MIN_MIXED_ORDER).precision == "mixed"
+    assert ridge(items=MIN_MIXED_ORDER - 1).precision == "double"
+    assert ridge(items=MIN_MIXED_ORDER, bound=1e12).precision == "double"
+    assert ridge(Plan(solver="eigen", memory=10**10), items=MIN_MIXED_ORDER).precision == "double"
 
 
 def test_every_choice_of_the_user_is_kept():

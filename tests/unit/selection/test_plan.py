@@ -13,12 +13,12 @@ from mercer import SVC, KernelRidge
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
 from mercer.plans.heldout import HeldOutPlan, plan_held_out
-from mercer.plans.margins import SMALL
 from mercer.selection import closed_form
 from mercer.selection.closed_form import Job, foretell
 from mercer.selection.scoring import Answers
 from mercer.selection.shared_gram import SharedGramEvaluation
 from mercer.selection.splits import Split
+from mercer.solvers.working_set import MAX_STORED_ITEMS
 from mercer.threads import one_blas_thread
 
 sizes = st.lists(st.integers(1, 200), min_size=1, max_size=30)
@@ -178,7 +178,9 @@ def test_what_is_cheap_by_far_is_fast(n, count, size, penalties, other):
     assert seconds(plan.route, K, Y, splits, levels) < seconds(other, K, Y, splits, levels)
 
 
-@pytest.mark.parametrize(("count", "shared"), [(SMALL, True), (SMALL + 1, False)])
+@pytest.mark.parametrize(
+    ("count", "shared"), [(MAX_STORED_ITEMS, True), (MAX_STORED_ITEMS + 1, False)]
+)
 def test_many_items_of_a_support_vector_machine_share_no_gram_matrix(count, shared):
     """It has faster ways then, as its own plan says."""
     study = SharedGramEvaluation(np.zeros((count, 2)), np.zeros(count), [], Answers(None))

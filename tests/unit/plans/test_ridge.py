@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from mercer import KernelRidge, Plan
 from mercer.errors import PlanError
 from mercer.kernels import Gaussian
 from mercer.plans import Nystrom, Random, Size, plan_sketch
-from mercer.plans.costs import spoken
-from mercer.plans.sketches import enough_centers, plan_approximate, sketch_bytes
+from mercer.plans.plan import spoken
+from mercer.plans.ridge import enough_centers, plan_approximate
+from mercer.solvers import SketchedRidge
 
 
 def test_few_functions_are_added_up_and_many_take_steps():
@@ -40,10 +42,12 @@ def test_predicted_bytes_are_near_the_measured_ones(direct, M, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
     machine = KernelRidge(Gaussian(3.0), 1.0, follow=Plan(approximate=Nystrom(M)))
-    monkeypatch.setattr(
-        "mercer.plans.sketches._seconds", lambda size, M, direct, passes=1: float(direct != way)
-    )
-    way = direct
+    predict = SketchedRidge.cost
+
+    def cost(self, size, passes=1):
+        return replace(predict(self, size, passes), seconds=float(self.direct != direct))
+
+    monkeypatch.setattr(SketchedRidge, "cost", cost)
     machine.fit(X[:500], y[:500])
     tracemalloc.start()
     machine.fit(X, y)
@@ -64,6 +68,7 @@ def test_times_are_said_in_words():
 
 def test_bytes_do_not_grow_with_items_that_are_read_in_passes():
     few, many = (
-        sketch_bytes(Size(items=n, row=1e4, piece=10**6), 500, True) for n in (10**5, 10**6)
+        SketchedRidge().cost(Size(items=n, row=1e4, piece=10**6, functions=500)).bytes
+        for n in (10**5, 10**6)
     )
     assert many - few == 9 * 10**5 * 8 * 5  # targets and their products only

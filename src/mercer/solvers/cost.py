@@ -1,0 +1,171 @@
+"""Costs: what a solver asks of a problem, and how many bytes and seconds it takes.
+
+A solver declares both beside its algorithm, and whoever chooses one compares them:
+
+- ``requires``, a `Requirements`: what must be true of the problem for the solver to be tried;
+- ``cost(size)``, a `Cost`: the predicted peak of its memory and about how long it takes, for a
+  problem of some `Size`, with the solver's own parameters (its rank, its precision).
+
+So `Cholesky("mixed").cost(size)` and `Iterative(rank=500).cost(size)` can be compared without a
+word about either in `mercer.plans`. Bytes are meant to be right within 1.3. The constants of the
+seconds are those of one core of an AMD EPYC of 2024 or so, and a prediction is meant to be right
+within a factor of three on computers of its kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+from mercer.threads import cores
+
+__all__ = [
+    "Cost", "Costed", "Requirements", "Size", "factor_seconds", "item_bytes", "product_seconds",
+    "stored_cost",
+]  # fmt: skip
+
+OVERHEAD = 2_000_000  # bytes besides large arrays: threads, small vectors, Python itself
+PAIR_SECONDS = 4e-9  # of a similarity of vectors, computed in a tile and used up
+NUMBER_SECONDS = 3e-11  # more, for each number of an item
+FLOP_SECONDS = 1 / 40e9  # of a matrix product in double precision; half in single
+FACTOR_SECONDS = 1 / 25e9  # of an operation of a triangular factor
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a problem is, and what is known of it before any work.
+
+    Attributes
+    ----------
+    items : int
+    row : float
+        Bytes of one item's numbers, which also say what one kernel evaluation costs.
+    features : int or None
+        Number of explicit features, if there are finitely many.
+    targets : int
+        Number of right-hand sides.
+    tiles : int
+        Bytes that evaluating the kernel takes.
+    weighted : bool
+        Whether items have weights, for which features are copied.
+    cheap : bool
+        Whether a similarity takes a nanosecond or two, so that it may be computed at each step.
+    piece : int or None
+        Bytes of the largest chunk, where items are streamed and not kept.
+    judging : int
+        Gram matrices of a sample that comparing an approximate answer with the exact one takes.
+    route : {"dual", "primal"}
+        Whether the operator is that of similarities or of explicit features.
+    functions : int
+        Functions of a sketch, or basis functions of a network.
+    components : int or None
+        Eigenvalues that are asked for; None for all.
+    definite : bool
+        Whether the kernel is valid, so that its spectrum needs no repair.
+    condition : float
+        Upper bound of the condition number, (trace K + λ)/λ; infinite for λ = 0.
+    single : bool
+        Whether products with the similarities can be computed in single precision.
+    solution_only : bool
+        Whether nobody asks for a factor of the matrix after the fit.
+    """
+
+    items: int
+    row: float = 8.0
+    features: int | None = None
+    targets: int = 1
+    tiles: int = 0
+    weighted: bool = False
+    cheap: bool = True
+    piece: int | None = None
+    judging: int = 2
+    route: Literal["dual", "primal"] = "dual"
+    functions: int = 0
+    components: int | None = None
+    definite: bool = True
+    condition: float = 1.0
+    single: bool = True
+    solution_only: bool = True
+
+    @property
+    def order(self) -> int:
+        """Order of the symmetric matrix of the route."""
+        return self.items if self.route == "dual" else self.features or 0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The peak of the memory, and about how long it takes; None where nobody can say."""
+
+    bytes: int
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What must be true of a problem for a solver to be tried.
+
+    Examples
+    --------
+    >>> Requirements(penalty=True).met(Size(items=10, condition=float("inf")))
+    False
+    """
+
+    features: bool = False  # there are finitely many
+    definite: bool = False  # the kernel is valid
+    penalty: bool = False  # it is positive
+    solution_only: bool = False  # nobody asks for a factor later
+    similarities: bool = False  # the operator is that of items, not of features
+
+    def met(self, size: Size) -> bool:
+        """Tell whether a problem is one that the solver can solve."""
+        return not (
+            (self.features and size.features is None)
+            or (self.definite and not size.definite)
+            or (self.penalty and size.condition == float("inf"))
+            or (self.solution_only and not size.solution_only)
+            or (self.similarities and size.route != "dual")
+        )
+
+
+class Costed(Protocol):
+    """A solver that declares what it needs and what it costs."""
+
+    requires: ClassVar[Requirements]
+
+    def cost(self, size: Size) -> Cost:
+        """Return predicted bytes and seconds."""
+
+
+def product_seconds(pairs: float, row: float, targets: int = 1) -> float:
+    """Return the time of so many similarities that are multiplied with a few vectors.
+
+    Examples
+    --------
+    >>> product_seconds(1.0, row=160.0) < 1e-8
+    True
+    """
+    pair = PAIR_SECONDS + NUMBER_SECONDS * row / 8
+    return pairs * (pair + 2 * FLOP_SECONDS * targets) / cores()
+
+
+def factor_seconds(order: float, mixed: bool = False) -> float:
+    """Return the time of a Cholesky factor."""
+    return order**3 / 3 * FACTOR_SECONDS / (2 if mixed else 1) / cores()
+
+
+def stored_cost(size: Size, workspace: int, seconds: float) -> Cost:
+    """Return the cost of a stored Gram matrix, and of what is done with it afterwards.
+
+    The matrix is filled first, tile by tile; only then comes the workspace.
+    """
+    n = size.items
+    rest = n * (size.row + 48 * size.targets) + OVERHEAD
+    filled = product_seconds(n**2 / 2, size.row)
+    return Cost(int(8 * n**2 + max(workspace, size.tiles) + rest), filled + seconds)
+
+
+def item_bytes(size: Size, feature_copies: int = 1) -> int:
+    """Predict the bytes of the items, of their features, and of all that is small."""
+    features = 8 * size.items * (size.features or 0) * feature_copies
+    return int(size.items * size.row + (features if size.route == "primal" else 0) + OVERHEAD)
