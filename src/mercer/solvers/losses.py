@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-__all__ = ["Binary", "Curvature", "Loss", "Multinomial", "SquaredHinge"]
+__all__ = ["Binary", "Curvature", "Loss", "Multinomial", "SquaredHinge", "logistic_loss"]
 
 
 class Curvature(Protocol):
@@ -58,6 +58,13 @@ class Loss(Protocol):
     def near(self, F: np.ndarray) -> Curvature:
         """Return slope and curvature."""
         ...
+
+
+def logistic_loss(codes: np.ndarray, weights: np.ndarray | None) -> Binary | Multinomial:
+    """Return the negative log likelihood of labels coded 0, 1, …, with weights of the items."""
+    weights = np.ones(len(codes)) if weights is None else weights
+    classes = int(codes.max()) + 1
+    return Binary(codes, weights) if classes == 2 else Multinomial(codes, weights, classes)
 
 
 @dataclass(frozen=True)

@@ -1,48 +1,211 @@
-"""Newton's method for Σ loss + λ/2 |f|², on the coefficients of the representer theorem.
+"""Newton's method for Σ loss + λ/2 |f|²: the steps, the line search, and when to stop.
 
-With f = Σ aᵢ k(·, xᵢ) + b the gradient is the function g = Σ (λaᵢ − Rᵢ) k(·, xᵢ), where R is the
-loss's residual, and −Σ Rᵢ for b; at the minimum λa = R and Σ aᵢ = 0. Its norm in the kernel's
-space, |g|² = dᵀKd with d = λa − R, is the Euclidean norm of the gradient for the weights of any
-features, so the certificate does not depend on how f is written down. Without b, J is λ-strongly
-convex: |f − f*| ≤ |g|/λ and J − J* ≤ |g|²/2λ.
+What is minimized is an `Objective`, which knows points and their gradients, and solves the system
+of a Newton step as accurately as is asked for: on a Gram operator in
+`mercer.solvers.newton_systems`, on a sketch in `mercer.solvers.sketched_newton`. The accuracy
+grows as the gradient falls (Dembo, Eisenstat & Steihaug, 1982). The direction is one of descent
+however inaccurate it is, and a backtracking line search follows (Armijo, 1966).
 
-A Newton step solves (λ + H̃K)δ = −d̃ where H̃ is the loss's curvature after the best change of b
-for each δ has been put in (a Schur complement; Rasmussen & Williams, 3.4 and 3.5, solve the same
-system by a Cholesky factor for each class). In the inner product uᵀKv this operator is symmetric
-and positive definite, so conjugate gradients apply, with one product by K for each of their
-steps. They stop early, at a tolerance that falls with the gradient (Dembo, Eisenstat & Steihaug,
-1982), and the direction is one of descent wherever they stop. A backtracking line search follows
-(Armijo, 1966).
-
-With a small λ the conjugate gradients become slow. Also, they care about functions, not about
-coefficients: along directions in which K is zero to rounding, d stays as it was, and the rounding
-errors of dᵀKd hide how small the gradient is. In both cases a preconditioner by Cholesky factors
-is made for the remaining steps, which then need few products.
+An objective may be several problems that do not know of each other, one for each column. They take
+their steps together, each with its own length, until all are solved.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from mercer.errors import SolveError
-from mercer.gram import LowRank, Operator
+from mercer.gram import LowRank
 from mercer.gram.stored import Striped
-from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
 from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
-from mercer.solvers.losses import Binary, Curvature, Loss, Multinomial
-from mercer.solvers.newton_systems import preconditioner
+from mercer.solvers.losses import Loss, logistic_loss
+from mercer.solvers.newton_systems import GramObjective
 from mercer.solvers.problem import Problem, Solution, State
 
-__all__ = ["Newton", "NewtonSolution"]
+__all__ = ["Descent", "Newton", "NewtonSolution", "Objective"]
 
-ARMIJO = 1e-4  # share of the predicted decrease that a step must reach
-HALVINGS = 40
-STEPS = 1000  # of conjugate gradients for one step of Newton's
-EPS = float(np.finfo(float).eps)
+ARMIJO_SHARE = 1e-4  # of the predicted decrease that a step must reach
+MAX_HALVINGS = 40
 ROUNDING = 1e-13  # relative size of differences between objectives that mean nothing
+
+
+class Point(Protocol):
+    """Where a descent is."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """The objective of each problem."""
+        ...
+
+    @property
+    def norms(self) -> np.ndarray:
+        """The norm of its gradient."""
+        ...
+
+
+P = TypeVar("P", bound=Point)
+S = TypeVar("S")
+
+
+class Objective(Protocol[P, S]):
+    """What is minimized: one problem, or several that are columns of the same arrays."""
+
+    @property
+    def loss(self) -> Loss: ...
+
+    @property
+    def penalty(self) -> float: ...
+
+    def start(self) -> P:
+        """Return the point f = 0."""
+        ...
+
+    def direction(
+        self, here: P, live: np.ndarray, accuracy: np.ndarray, report: Callable[[float], object]
+    ) -> tuple[S, np.ndarray, int]:
+        """Return a step for the problems that are `live`, slopes along it, and products taken."""
+        ...
+
+    def lengths(self, here: P, step: S, slopes: np.ndarray) -> np.ndarray:
+        """Return the lengths with which the line search begins."""
+        ...
+
+    def values(self, here: P, step: S, t: np.ndarray) -> np.ndarray:
+        """Return the objectives at t times the step from here."""
+        ...
+
+    def moved(self, here: P, step: S, t: np.ndarray) -> P:
+        """Return the point at t times the step from here."""
+        ...
+
+    def recomputed(self, here: P) -> P:
+        """Return the same point, with nothing in it that is a sum of steps."""
+        ...
+
+
+class Descent(Generic[P, S]):
+    """Newton steps from f = 0, and what was seen on the way.
+
+    Parameters
+    ----------
+    objective : Objective
+    tol : float
+        Norm of the gradient at which a problem is solved.
+    rounded : float
+        Share of the first gradient that counts as solved as well, where rounding is in the way.
+    costly : bool
+        Whether steps are so dear that one which does not halve the gradient must be seen to
+        decrease the objective. Otherwise that is enough which promises a decrease, or has made
+        the gradient any smaller. What is less means that rounding errors allow no better.
+    """
+
+    def __init__(
+        self, objective: Objective[P, S], tol: float, rounded: float = 0.0, costly: bool = False
+    ) -> None:
+        self.objective, self.tol, self.rounded, self.costly = objective, tol, rounded, costly
+        self.here = objective.start()
+        self.first = self.here.norms
+        self.stuck = np.zeros(len(self.first), dtype=bool)
+        self.history = [self.gradient]
+        self.objectives = [float(self.here.values.sum())]
+        self.products = 0
+        self.report: Callable[..., object] = lambda gradient, doing: None
+
+    @property
+    def gradient(self) -> float:
+        """Norm of the gradient here, of several problems the largest."""
+        return float(self.here.norms.max())
+
+    @property
+    def live(self) -> np.ndarray:
+        """Which problems are neither solved nor at the end of what rounding allows."""
+        return (self.here.norms > self.tol) & ~self.stuck
+
+    def run(self, max_iter: int) -> str:
+        """Take steps; return why the gradient is not smaller, if it is not small enough."""
+        count, moved = 0, False
+        while True:
+            while self.live.any() and count < max_iter:
+                count, moved = count + 1, self.step() or moved
+            if not moved:
+                break
+            self.here, moved = self.objective.recomputed(self.here), False
+            self.history[-1] = self.gradient
+            self.objectives[-1] = float(self.here.values.sum())
+        if self.live.any():
+            return f"{max_iter} steps were not enough; give more with max_iter"
+        if self.gradient > max(self.tol, self.rounded * float(self.first.max())):
+            return "rounding errors allow no smaller one; use a larger penalty or tol"
+        return ""
+
+    def step(self) -> bool:
+        """Take one Newton step; return False if rounding errors leave none to take."""
+        here, live = self.here, self.live
+        norms = np.maximum(here.norms, self.tol)
+        accuracy = np.minimum(0.1, np.sqrt(norms / np.maximum(self.first, norms)))
+        accuracy = np.maximum(accuracy, 0.1 * self.tol / norms)
+        step, slopes, count = self.objective.direction(here, live, accuracy, self._report_inner)
+        self.products += count
+        t = self._search(step, slopes)
+        there = self.objective.moved(here, step, t)
+        decrease = here.values - there.values if self.costly else -slopes
+        gained = decrease > ROUNDING * np.abs(here.values)
+        smaller = there.norms < here.norms * (0.5 if self.costly else 1.0)
+        onward = (t > 0) & (smaller | gained)
+        self.stuck |= live & ~onward
+        if not onward.any() and there.norms.max() >= here.norms.max():
+            return False
+        self.here = there
+        self.history.append(self.gradient)
+        self.objectives.append(float(there.values.sum()))
+        self.report(self.gradient, f"gradient {self.gradient:.1e}")
+        return True
+
+    def solution(
+        self,
+        kind: type[Kind],
+        name: str,
+        message: str,
+        coefficients: np.ndarray,
+        intercept: np.ndarray,
+        **more: Any,
+    ) -> Kind:
+        """Return where the descent is, as this kind of solution."""
+        one = self.objective.loss.columns == 1
+        return kind(
+            coefficients=coefficients[:, 0] if one else coefficients,
+            intercept=float(intercept[0]) if one else intercept,
+            status="stalled" if message else "solved",
+            certificate=self.gradient,
+            solver=name,
+            penalty=self.objective.penalty,
+            history=tuple(self.history),
+            message=message and f"the gradient norm is {self.gradient:.2g}: {message}",
+            objectives=tuple(self.objectives),
+            products=self.products,
+            **more,
+        )
+
+    def _search(self, step: S, slopes: np.ndarray) -> np.ndarray:
+        """Return how far to go in each problem, so that its objective decreases enough."""
+        values = self.here.values
+        t = self.objective.lengths(self.here, step, slopes)
+        for _ in range(MAX_HALVINGS):
+            wanted = values + ARMIJO_SHARE * t * np.minimum(slopes, 0.0)
+            wanted += ROUNDING * np.abs(values)
+            far = ~(self.objective.values(self.here, step, t) <= wanted)
+            if not far.any():
+                return t
+            t[far] /= 2
+        t[far] = 0.0
+        return t
+
+    def _report_inner(self, left: float) -> None:
+        doing = f"gradient {self.gradient:.1e}, conjugate gradients {left:.1e}"
+        self.report(self.gradient, doing)
 
 
 @dataclass(frozen=True)
@@ -61,24 +224,7 @@ class NewtonSolution(Solution):
     products: int = 0
 
 
-@dataclass(frozen=True)
-class Iterate:
-    """Coefficients a, intercept b, the values Ka, and |f|² = aᵀKa."""
-
-    a: np.ndarray
-    b: np.ndarray
-    Ka: np.ndarray
-    square: float
-
-    def scores(self) -> np.ndarray:
-        return self.Ka + self.b
-
-    def moved(self, step: Iterate, t: float) -> Iterate:
-        """Return this iterate and t times a step."""
-        square = self.square + 2 * t * float(np.sum(self.a * step.Ka)) + t**2 * step.square
-        return Iterate(
-            self.a + t * step.a, self.b + t * step.b, self.Ka + t * step.Ka, max(square, 0.0)
-        )
+Kind = TypeVar("Kind", bound=NewtonSolution)
 
 
 @dataclass(frozen=True)
@@ -126,158 +272,14 @@ class Newton:
 
     def solve(self, state: State, target: np.ndarray, penalty: float) -> NewtonSolution:
         """Return coefficients and intercept for labels coded 0, 1, …, and one penalty > 0."""
-        loss = _loss(state.problem, target)
-        descent = Descent(state.problem, loss, penalty, self.each)
-        message = ""
-        while descent.gradient > self.tol and not message:
-            if len(descent.history) > self.max_iter:
-                message = f"{self.max_iter} steps were not enough; give more with max_iter"
-            elif not descent.step(self.tol):
-                message = "rounding errors allow no smaller one; use a larger penalty or tol"
-        return descent.solution(self.name, message)
-
-
-class Descent:
-    """Newton steps from f = 0, and what was seen on the way."""
-
-    def __init__(self, problem: Problem, loss: Loss, penalty: float, each: bool) -> None:
-        self.gram, self.intercept = problem.gram, problem.intercept
-        self.loss, self.penalty, self.each = loss, penalty, each
-        self.history: list[float] = []
-        self.objectives: list[float] = []
-        self.products = 0
-        self.factor = False  # whether conjugate gradients need a preconditioner
-        self.trace = float(np.sum(self.gram.diagonal()))
-        zero = np.zeros((self.gram.order, loss.columns))
-        self._arrive(Iterate(zero, np.zeros(loss.columns), zero, 0.0))
-
-    @property
-    def gradient(self) -> float:
-        """Norm of the gradient here."""
-        return self.history[-1]
-
-    def step(self, tol: float) -> bool:
-        """Take one Newton step; return False if rounding errors leave none to take."""
-        gradient, objective = self.gradient, self.objectives[-1]
-        self.factor |= self.noise > 0.1 * tol and gradient < 100 * self.noise
-        system = System(self.gram, self.near, self.penalty, self.intercept)
-        if self.factor:
-            system.inverse = preconditioner(self.gram, self.near, self.penalty, self.each)
-        accuracy = max(min(0.1, np.sqrt(gradient / self.history[0])), 0.1 * tol / gradient)
-        step, count = system.solve(self.D, accuracy)
-        self.products += count
-        self.factor |= count > _patience(self.gram, self.loss.columns)
-        slope = float(np.sum(self.D * step.Ka) - self.near.residual.sum(axis=0) @ step.b)
-        there = self._search(step, slope)
-        if there is None:
-            return False
-        self._arrive(there)
-        return self.gradient < gradient or -slope > ROUNDING * abs(objective)
-
-    def solution(self, name: str, message: str) -> NewtonSolution:
-        """Return where the descent is."""
-        columns = slice(None) if self.loss.columns > 1 else 0
-        a, b = self.here.a[:, columns], self.here.b[columns]
-        features = self.gram.features if isinstance(self.gram, LowRank) else None
-        return NewtonSolution(
-            coefficients=a,
-            intercept=b if self.loss.columns > 1 else float(b),
-            status="stalled" if message else "solved",
-            certificate=self.gradient,
-            solver=name,
-            penalty=self.penalty,
-            history=tuple(self.history),
-            message=message and f"the gradient norm is {self.gradient:.2g}: {message}",
-            weights=None if features is None else np.asarray(features.T @ a),
-            objectives=tuple(self.objectives),
-            products=self.products,
-        )
-
-    def _arrive(self, there: Iterate) -> None:
-        # Ka anew, so that the certificate is about the coefficients, not about sums of steps.
-        Ka = self.gram @ there.a
-        there = replace(there, Ka=Ka, square=max(float(np.sum(there.a * Ka)), 0.0))
-        self.here = there
-        self.near = self.loss.near(there.scores())
-        self.D = self.penalty * there.a - self.near.residual
-        sums = self.near.residual.sum(axis=0) if self.intercept else np.zeros(1)
-        self.history.append(float(np.hypot(self._length(self.D), np.linalg.norm(sums))))
-        self.objectives.append(self._value(there))
-
-    def _length(self, D: np.ndarray) -> float:
-        """Return |Σ dᵢ k(·, xᵢ)|, and note the size that rounding errors alone would give it."""
-        if isinstance(self.gram, LowRank):
-            self.noise = 0.0
-            return float(np.linalg.norm(np.asarray(self.gram.features.T @ D)))
-        square = float(np.sum(D * (self.gram @ D)))
-        uncertain = EPS * max(self.trace, 0.0) * float(np.sum(D**2))
-        if square < -1e3 * uncertain:
-            raise SolveError(
-                "the Gram matrix has a negative eigenvalue, so |f|² can be negative and the "
-                "penalized loss has no minimum; use a positive semi-definite kernel"
-            )
-        self.noise = float(np.sqrt(uncertain))
-        return float(np.sqrt(max(square, 0.0)))
-
-    def _value(self, there: Iterate) -> float:
-        return self.loss.value(there.scores()) + self.penalty / 2 * there.square
-
-    def _search(self, step: Iterate, slope: float) -> Iterate | None:
-        """Return the first of the steps 1, ½, ¼, … that decreases the objective enough."""
-        objective = self.objectives[-1]
-        t = 1.0
-        for _ in range(HALVINGS):
-            there = self.here.moved(step, t)
-            wanted = objective + ARMIJO * t * min(slope, 0.0) + ROUNDING * abs(objective)
-            if self._value(there) <= wanted:
-                return there
-            t /= 2
-        return None
-
-
-class System:
-    """The equations of one Newton step."""
-
-    def __init__(self, gram: Operator, near: Curvature, penalty: float, intercept: bool) -> None:
-        self.gram, self.near, self.penalty, self.intercept = gram, near, penalty, intercept
-        self.total = np.linalg.inv(near.total()) if intercept else None
-        self.inverse: LinearMap | None = None
-
-    def solve(self, D: np.ndarray, accuracy: float) -> tuple[Iterate, int]:
-        """Return the step for d = λa − R, and the number of products that it took."""
-        R = self.near.residual
-        right = -D
-        if self.intercept:
-            right = right - self._spread(R.sum(axis=0))
-        x, Kx, count = in_kernel_space(
-            self.gram, self._apply, right, accuracy, STEPS, self.inverse
-        )
-        b = np.zeros(R.shape[1])
-        if self.total is not None:
-            b = self.total @ (R.sum(axis=0) - self.near(Kx).sum(axis=0))
-        return Iterate(x, b, Kx, float(np.sum(x * Kx))), count
-
-    def _apply(self, P: np.ndarray, KP: np.ndarray) -> np.ndarray:
-        """Return (λ + H̃K)P."""
-        HKP = self.near(KP)
-        if self.intercept:
-            HKP -= self._spread(HKP.sum(axis=0))
-        return self.penalty * P + HKP
-
-    def _spread(self, sums: np.ndarray) -> np.ndarray:
-        """Return the change of H(Ka + b) by the b that changes its sums by these."""
-        assert self.total is not None
-        return self.near(np.broadcast_to(self.total @ sums, self.near.residual.shape))
-
-
-def _loss(problem: Problem, codes: np.ndarray) -> Loss:
-    weights = np.ones(len(codes)) if problem.weights is None else problem.weights
-    classes = int(codes.max()) + 1
-    return Binary(codes, weights) if classes == 2 else Multinomial(codes, weights, classes)
-
-
-def _patience(gram: Operator, columns: int) -> int:
-    """Return about how many products cost as much as a preconditioner."""
-    if isinstance(gram, LowRank):
-        return 10 + gram.features.shape[1]
-    return 10 + gram.order // (40 if columns == 1 else 10)
+        problem = state.problem
+        loss = logistic_loss(target, problem.weights)
+        objective = GramObjective(problem, loss, penalty, self.tol, self.each)
+        descent = Descent(objective, self.tol)
+        message = descent.run(self.max_iter)
+        a, gram = descent.here.a, problem.gram
+        features = gram.features if isinstance(gram, LowRank) else None
+        one = a[:, 0] if loss.columns == 1 else a
+        weights = None if features is None else np.asarray(features.T @ one)
+        b = descent.here.b
+        return descent.solution(NewtonSolution, self.name, message, a, b, weights=weights)

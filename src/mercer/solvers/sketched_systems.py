@@ -35,16 +35,16 @@ from mercer.gram.whitening import Whitening
 __all__ = [
     "Features",
     "Inverse",
+    "Preconditioner",
     "Sample",
     "factor",
     "joined",
     "moments_pay",
 ]
 
-EVALUATION = 30  # operations for an entry of C, beside 4 for each column that it is used with
-SQUARE = 4  # operations of a product of a matrix with itself that take as long as one of those
-SHIFT = 0.5  # total variation of the rows' chances from which on others are drawn
-JITTERS = 8  # tries at a factor, each with a hundred times more on the diagonal
+MAX_JOINT_ROWS = 3000  # of one matrix for all classes
+FIRST_CG_STEPS = 8.0  # that are expected before any were seen
+MAX_VARIATION = 0.5  # total, of the rows' chances; beyond it others are drawn
 EPS = float(np.finfo(float).eps)
 
 
@@ -148,7 +148,7 @@ class Sample:
     def _draw(self, chances: np.ndarray) -> None:
         if self.first is None:
             self.first = chances
-        if self.last is not None and np.abs(chances - self.last).sum() / 2 <= SHIFT:
+        if self.last is not None and np.abs(chances - self.last).sum() / 2 <= MAX_VARIATION:
             return
         # Half of the chances remain what they were at f = 0, where every item counts by its
         # weight; so no row that is drawn stands for more than twice as much as it does there.
@@ -181,9 +181,10 @@ def moments_pay(centers: int, columns: int, mixed: bool, steps: float) -> bool:
     >>> moments_pay(200, 1, False, 8), moments_pay(1000, 1, False, 8)
     (True, False)
     """
+    evaluation = 30
     matrices = columns * (columns - 1) // 2 if mixed else columns
-    step = 4 * columns + EVALUATION * (2 if mixed else 1)
-    return matrices * (EVALUATION + centers / SQUARE) < steps * step
+    step = 4 * columns + evaluation * (2 if mixed else 1)
+    return matrices * (evaluation + centers / 4) < steps * step
 
 
 def joined(
@@ -229,7 +230,7 @@ def factor(G: np.ndarray, ridge: np.ndarray) -> np.ndarray:
             "scale them down"
         )
     jitter = EPS * size
-    for _ in range(JITTERS):
+    for _ in range(8):  # each time with a hundred times more
         A = np.array(G, order="F")
         # Where nothing counts, G is zero and so is every gradient: any number serves.
         A[np.diag_indices(len(A))] += ridge[:, 0] + jitter + (size == 0)
@@ -276,3 +277,57 @@ class Inverse:
             pairs = zip(live, V.T, strict=True)
             Z = np.column_stack([lapack.dpotrs(self.factors[j], v, lower=0)[0] for j, v in pairs])
         return Z - Z.mean(axis=1, keepdims=True) if self.mixed else Z
+
+
+class Preconditioner:
+    """Makes the preconditioners of the systems of a descent, and learns what they are worth.
+
+    Parameters
+    ----------
+    features : Features
+    sample : Sample
+    ridge : ndarray
+        The diagonal of Λ as a column.
+    room : float
+        Bytes for the factors. Where there is not one for each column, they share one.
+    """
+
+    def __init__(self, features: Features, sample: Sample, ridge: np.ndarray, room: float) -> None:
+        self.features, self.sample, self.ridge, self.room = features, sample, ridge, room
+        self.expected = FIRST_CG_STEPS
+        self.sampled = True  # what the last one was made of
+
+    def learn(self, steps: int) -> None:
+        """Remember how many steps of conjugate gradients the last one has left to take."""
+        if self.sampled:
+            self.expected = steps
+
+    def inverse(
+        self, near: Any, sums: np.ndarray | None, columns: np.ndarray, mixed: bool
+    ) -> Inverse:
+        """Return the inverse for these columns, of a loss that may mix them."""
+        features, count = self.features, len(columns)
+        each = 8.0 * features.count**2 * count <= self.room
+        whole = mixed and features.count * count <= MAX_JOINT_ROWS
+        whole = whole and each and 8.0 * (features.count * count) ** 2 <= self.room
+        D = near.classes() if mixed else near.curvature[:, columns]
+        if not each:
+            D = near.scale()[:, None]
+        pay = moments_pay(features.sketch.count, count, mixed, self.expected)
+        exact = pay and not self.sample.complete and (whole if mixed else each)
+        self.sampled = not exact
+        if self.sampled:
+            self.sample.renew(D)
+        moments = features.moments if exact else self.sample.moments
+        if whole:
+            G = joined(moments, near.probabilities, near.weights)
+            if features.intercept:  # the same for all classes, where Q never leads
+                last = np.arange(features.count - 1, len(G), features.count)
+                G[np.ix_(last, last)] += G[last, last].mean() / count
+            return Inverse([factor(G, np.tile(self.ridge, (count, 1)))], True, whole=True)
+        if exact and sums is not None:
+            pairs = zip(D.T, sums[:, columns].T, strict=True)
+            found = [features.moments(w, s) for w, s in pairs]
+        else:
+            found = [moments(w) for w in D.T]
+        return Inverse([factor(G, self.ridge) for G in found], mixed)

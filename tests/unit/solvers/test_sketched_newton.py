@@ -285,7 +285,9 @@ def test_the_answer_does_not_depend_on_the_preconditioner(monkeypatch):
         sketch, codes = data(800, 12, classes)
         answers, passes = [], []
         for pay in (True, False):
-            monkeypatch.setattr("mercer.solvers.walk.moments_pay", lambda *_, pay=pay: pay)
+            monkeypatch.setattr(
+                "mercer.solvers.sketched_systems.moments_pay", lambda *_, pay=pay: pay
+            )
             for rows, room in ((None, 4e8), (800, 4e8), (20, 4e8), (None, 3000.0), (None, 0.0)):
                 sketch.calls.clear()
                 found = solve(sketch, codes, 0.05, rows=rows, room=room, tol=1e-9)
