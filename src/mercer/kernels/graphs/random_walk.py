@@ -314,7 +314,8 @@ def _join(left, right, g, h, place, pairs, n, starts, near):
         degree, other = left[0][v + 1] - here, right[0][w + 1] - there
         if count + degree * other > len(near):
             longer = np.empty(2 * (count + degree * other), np.int32)
-            longer[:count] = near[:count]
+            for k in range(count):  # an assignment of arrays would take a second to compile
+                longer[k] = near[k]
             near = longer
         for a in range(here, here + degree):
             row = (left[1][a] - first) * width - begin

@@ -225,7 +225,7 @@ def relabel(points: Graphs, refined: Refined, depth: int) -> Graphs:
     return Graphs(again, graphs.first, graphs.last)
 
 
-MANY = 24  # neighbors; more are sorted by NumPy
+MANY = 24  # neighbors; more are sorted by a heap
 
 
 @compiled
@@ -379,8 +379,13 @@ def _equal(left, a, b, right, c, d):
 
 @compiled
 def _sort(words, a, b):
+    """Sort a part of the words, by a heap if it is long; NumPy's takes seconds to compile."""
     if b - a > MANY:
-        words[a:b] = np.sort(words[a:b])
+        for top in range((b - a) // 2 - 1, -1, -1):
+            _sift(words, a, top, b - a)
+        for end in range(b - a - 1, 0, -1):
+            words[a], words[a + end] = words[a + end], words[a]
+            _sift(words, a, 0, end)
         return
     for p in range(a + 1, b):
         word, q = words[p], p - 1
@@ -388,3 +393,18 @@ def _sort(words, a, b):
             words[q + 1] = words[q]
             q -= 1
         words[q + 1] = word
+
+
+@compiled
+def _sift(words, a, top, count):
+    """Let a word sink to its place in the heap that begins at a."""
+    word = words[a + top]
+    while 2 * top + 1 < count:
+        child = 2 * top + 1
+        if child + 1 < count and words[a + child + 1] > words[a + child]:
+            child += 1
+        if words[a + child] <= word:
+            break
+        words[a + top] = words[a + child]
+        top = child
+    words[a + top] = word

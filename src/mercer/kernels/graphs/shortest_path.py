@@ -233,7 +233,9 @@ def list_paths(starts, neighbors, first, last):
             count = _reach(starts, neighbors, first[g], first[g] + u, distance, queue)
             if p + count > len(found):
                 longer = np.empty((2 * len(found) + count, 4), np.int64)
-                longer[:p] = found[:p]
+                for k in range(p):
+                    for j in range(4):
+                        longer[k, j] = found[k, j]
                 found = longer
             for q in range(1, count):
                 v = queue[q] - first[g]
@@ -266,11 +268,13 @@ def count_paths(starts, neighbors, codes, first, last):
             reached = _reach(starts, neighbors, first[g], first[g] + u, distance, queue)
             if known + reached > len(keys):
                 size = 2 * (known + reached)
-                keys, seen = _longer_rows(keys, size), _longer(seen, size, -1)
-                place, table = _longer(place, size, 0), _rehashed(keys, known, size)
+                keys, table = _longer_rows(keys, size), _rehashed(keys, known, size)
+                place, seen = _longer(place, size), _longer(seen, size)
+                for k in range(known, size):
+                    seen[k] = -1
             if p + reached > len(indices):
                 size = 2 * (p + reached)
-                indices, counts = _longer(indices, size, 0), _longer(counts, size, 0)
+                indices, counts = _longer(indices, size), _longer(counts, size)
             for q in range(1, reached):
                 v = queue[q] - first[g]
                 if v < u:
@@ -361,14 +365,18 @@ def _rehashed(keys, known, size):
 
 
 @compiled
-def _longer(values, size, fill):
-    found = np.full(size, fill, values.dtype)
-    found[: len(values)] = values
+def _longer(values, size):
+    """Return a longer array with the same beginning."""
+    found = np.empty(size, values.dtype)
+    for k in range(len(values)):  # an assignment of arrays would take a second to compile
+        found[k] = values[k]
     return found
 
 
 @compiled
 def _longer_rows(keys, size):
     found = np.empty((size, 3), np.int64)
-    found[: len(keys)] = keys
+    for k in range(len(keys)):
+        for j in range(3):
+            found[k, j] = keys[k, j]
     return found

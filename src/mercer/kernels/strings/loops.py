@@ -161,7 +161,8 @@ def _extend(hit, ends, tail, total, decay, count):
     """Read one more letter of x."""
     longest = len(ends)
     if longest == 0:
-        total[:count] += hit[:count]
+        for k in range(count):
+            total[k] += hit[k]
         return
     _complete(hit, ends[longest - 1], total, count)
     for q in range(longest - 1, 0, -1):

@@ -17,6 +17,7 @@ from mercer.kernels import (
     Spectrum,
     WeisfeilerLehman,
 )
+from mercer.kernels.graphs.refinement import _sort
 from tests.laws.graph_items import GRAPH_ITEMS, random_graph
 
 LABELED = GRAPH_ITEMS["graphs"]
@@ -268,3 +269,11 @@ def test_bad_depths(depth):
 def test_a_base_is_a_kernel(make):
     with pytest.raises(ValidityError, match="must be a kernel or None, found 'gaussian'"):
         make("gaussian")
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 24, 25, 26, 100, 333])
+def test_neighbors_are_sorted_however_many_there_are(count):
+    words = np.random.default_rng(count).integers(0, 50, count + 6)
+    wanted = np.concatenate([words[:3], np.sort(words[3 : 3 + count]), words[3 + count :]])
+    _sort(words, 3, 3 + count)
+    np.testing.assert_array_equal(words, wanted)
