@@ -169,8 +169,8 @@ def _sign_test(study: Study) -> bool:
 
 
 def _squares_test(study: Study) -> bool:
-    y, said = study.y, study.held_out.prediction
-    gain = (y - y.mean()) ** 2 - (y - said) ** 2
+    y, predicted = study.y, study.held_out.prediction
+    gain = (y - y.mean()) ** 2 - (y - predicted) ** 2
     if len(gain) < 3:
         return False
     return float(gain.mean()) > MIN_ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))

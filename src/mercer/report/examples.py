@@ -42,9 +42,9 @@ class Item:
 
     row: str  # where it stands in the file
     true: str  # the target
-    said: str  # what was predicted while it was held out
+    predicted: str  # while it was held out
     wrong: bool
-    sure: str  # the probability of what was said, if there is one
+    sure: str  # the probability of what was predicted, if there is one
     similarity: str  # to the example; empty for the example itself
     cells: list[Cell]
     picture: str  # a data URI, or empty
@@ -132,17 +132,17 @@ class Viewer:
         """Return a row, as it is shown."""
         study = self.study
         held = study.held_out
-        true, said = study.y[place], held.prediction[place]
+        true, predicted = study.y[place], held.prediction[place]
         sure = ""
         if held.probabilities is not None and study.classes is not None:
-            found = np.flatnonzero(study.classes == said)
+            found = np.flatnonzero(study.classes == predicted)
             sure = percent(float(held.probabilities[place, found[0]])) if len(found) else ""
         numbers = study.task != "classify"
         return Item(
             row=str(int(study.sheet.rows[place])),
             true=amount(float(true)) if numbers else shorten(true, 40),
-            said=amount(float(said)) if numbers else shorten(said, 40),
-            wrong=not numbers and bool(true != said),
+            predicted=amount(float(predicted)) if numbers else shorten(predicted, 40),
+            wrong=not numbers and bool(true != predicted),
             sure=sure,
             similarity="" if similarity is None else f"{similarity:.2f}",
             cells=self.cells(place),

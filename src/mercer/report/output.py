@@ -202,11 +202,11 @@ def predictions(study: Study) -> pd.DataFrame:
 
 
 def _columns(
-    study: Study, rows: np.ndarray, y: np.ndarray, said: np.ndarray, P: np.ndarray | None
+    study: Study, rows: np.ndarray, y: np.ndarray, predicted: np.ndarray, P: np.ndarray | None
 ) -> pd.DataFrame:
     import pandas as pd
 
-    found: dict[str, Any] = {"row": rows, "target": y, "prediction": said}
+    found: dict[str, Any] = {"row": rows, "target": y, "prediction": predicted}
     if P is not None and study.classes is not None:
         for k, label in enumerate(study.classes.tolist()):
             found[f"probability of {label}"] = P[:, k]

@@ -70,9 +70,9 @@ class Confusion:
 def confusion(study: Study) -> Confusion:
     """Return where a classifier goes wrong."""
     assert study.classes is not None
-    y, said = study.y.tolist(), study.held_out.prediction.tolist()
-    rows, answers = Counter(y), Counter(said)
-    wrong = Counter((t, s) for t, s in zip(y, said, strict=True) if t != s)
+    y, predicted = study.y.tolist(), study.held_out.prediction.tolist()
+    rows, answers = Counter(y), Counter(predicted)
+    wrong = Counter((t, s) for t, s in zip(y, predicted, strict=True) if t != s)
     known = study.classes.tolist()
     labels = [*known, *sorted(set(y) - set(known))]  # classes too rare to be learned come last
     shown = set(sorted(labels, key=lambda c: -rows[c])[:MAX_CLASSES])
@@ -108,10 +108,10 @@ def _confusion_summary(n: int, wrong: Counter, item: str) -> str:
     total = sum(wrong.values())
     if not total:
         return f"None of the {plural(n, f'held-out {item}')} was given the wrong label."
-    (true, said), times = min(wrong.items(), key=_often)
+    (true, answer), times = min(wrong.items(), key=_often)
     return (
         f"Of {plural(n, f'held-out {item}')} {count(total)} got the wrong label. Most often "
-        f"“{shorten(true, 40)}” was taken for “{shorten(said, 40)}”: "
+        f"“{shorten(true, 40)}” was taken for “{shorten(answer, 40)}”: "
         f"{'once' if times == 1 else plural(times, 'time')}."
     )
 
@@ -232,15 +232,19 @@ def _log_loss(P: np.ndarray, truth: np.ndarray) -> float:
 
 
 def _calibration_summary(error: float, sure: float, right: float) -> str:
-    said = f"On average it was {percent(sure)} sure of its answer, and right {percent(right)} of "
-    said += "the time. "
+    summary = (
+        f"On average it was {percent(sure)} sure of its answer, and right {percent(right)} of "
+    )
+    summary += "the time. "
     if error < 0.05:
-        return said + "The probabilities can be taken at their word."
+        return summary + "The probabilities can be taken at their word."
     if sure > right + 0.02:
-        return said + "It is too sure of itself: read its probabilities as an order, not as odds."
+        return (
+            summary + "It is too sure of itself: read its probabilities as an order, not as odds."
+        )
     if sure < right - 0.02:
-        return said + "It is more often right than it claims."
-    return said + "The probabilities are rough: read them as an order, not as odds."
+        return summary + "It is more often right than it claims."
+    return summary + "The probabilities are rough: read them as an order, not as odds."
 
 
 @dataclass(frozen=True)
