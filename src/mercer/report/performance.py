@@ -232,19 +232,18 @@ def _log_loss(P: np.ndarray, truth: np.ndarray) -> float:
 
 
 def _calibration_summary(error: float, sure: float, right: float) -> str:
-    summary = (
-        f"On average it was {percent(sure)} sure of its answer, and right {percent(right)} of "
-    )
-    summary += "the time. "
     if error < 0.05:
-        return summary + "The probabilities can be taken at their word."
-    if sure > right + 0.02:
-        return (
-            summary + "It is too sure of itself: read its probabilities as an order, not as odds."
-        )
-    if sure < right - 0.02:
-        return summary + "It is more often right than it claims."
-    return summary + "The probabilities are rough: read them as an order, not as odds."
+        advice = "The probabilities can be taken at their word."
+    elif sure > right + 0.02:
+        advice = "It is too sure of itself: read its probabilities as an order, not as odds."
+    elif sure < right - 0.02:
+        advice = "It is more often right than it claims."
+    else:
+        advice = "The probabilities are rough: read them as an order, not as odds."
+    return (
+        f"On average it was {percent(sure)} sure of its answer, and right {percent(right)} of the "
+        f"time. {advice}"
+    )
 
 
 @dataclass(frozen=True)
