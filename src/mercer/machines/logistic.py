@@ -18,7 +18,6 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from mercer.domains import Points, Stream, admit_labels, admit_weights, weigh_classes
-from mercer.engine.tiles import working_bytes
 from mercer.errors import ConvergenceWarning, PlanError
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
@@ -33,7 +32,7 @@ from mercer.machines.sketching import (
     resolved,
     share_of,
 )
-from mercer.plans import Decision, Plan, Size, requested
+from mercer.plans import Decision, Plan, requested, size_of
 from mercer.plans.products import plan_newton
 from mercer.plans.ridge import plan_approximate
 from mercer.rkhs import Function
@@ -224,14 +223,7 @@ class KernelLogistic(Categorizer):
 
     def _plan(self, kernel: Kernel, points: Points, classes: int) -> Decision:
         self._require_valid(kernel, "error")
-        finite = kernel.map_features(points)
-        size = Size(
-            items=len(points),
-            row=points.bytes / len(points),
-            features=None if finite is None else finite.count,
-            targets=1 if classes == 2 else classes,
-            tiles=working_bytes(kernel, points),
-        )
+        size = size_of(kernel, points, targets=1 if classes == 2 else classes)
         request = requested(self.follow, sketches=True)
         try:
             return plan_newton(request, size)

@@ -15,16 +15,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
-from mercer.engine.tiles import diagonal, on_numpy, prepare_points, unpacks, working_bytes
+from mercer.engine.tiles import diagonal, on_numpy, prepare_points
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, StoredGram, assemble, features_of, product
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
 from mercer.machines.bounds import limit_of
-from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.scores import Scorer
-from mercer.plans import Decision, Plan, Size, requested
-from mercer.plans.margins import plan_margin
+from mercer.plans import Decision, Plan, requested
+from mercer.plans.margins import decide_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.eigen import Decomposed, transfer
@@ -168,21 +167,7 @@ class Margin(Scorer):
     def _plan(
         self, kernel: Kernel, points: Points, problems: int, single: bool, repair: bool
     ) -> Decision:
-        finite = None if repair else kernel.map_features(points)
-        size = Size(
-            items=len(points),
-            row=8.0 * (points.width or 0) if unpacks(points) else points.bytes / len(points),
-            features=None if finite is None else finite.count,
-            tiles=working_bytes(kernel, points, products=True)
-            + (24 * len(points) ** 2 if repair else 0),
-        )
-        cheap = isinstance(points, Vectors) and not repair
-        request = requested(self.follow)
-        gpu = not repair and prefers_gpu(request, points)
-        plan = plan_margin(request, size, problems, cheap, single)
-        if gpu and plan.route == "dual":  # rows are cheap to compute again there
-            plan = replace(plan, stored=False)
-        return placed(plan, gpu, kernel, points, double=not single)
+        return decide_margin(requested(self.follow), kernel, points, problems, single, repair)
 
     def _assemble(
         self,
@@ -202,7 +187,7 @@ class Margin(Scorer):
             )
         if plan.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
-        found = assembled(kernel, points, plan, double=plan.precision != "mixed")
+        found = assemble(kernel, points, plan, "single" if plan.precision == "mixed" else "double")
         dtype = np.float32 if plan.precision == "mixed" else np.float64
         if isinstance(found, Dense):
             return StoredGram(found.array.astype(dtype, copy=False)), None

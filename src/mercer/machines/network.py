@@ -19,13 +19,13 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Points, admit_labels, admit_target, to_numpy
-from mercer.engine.tiles import fill, working_bytes
+from mercer.engine.tiles import fill
 from mercer.errors import DomainError
 from mercer.gram import assemble, product
 from mercer.kernels import Kernel
 from mercer.machines.centers import choose, how_many
 from mercer.machines.machine import Machine, number
-from mercer.plans import Decision, Plan, Size, requested
+from mercer.plans import Decision, Plan, requested, size_of
 from mercer.plans.products import plan_network
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Problem, Solution
@@ -93,12 +93,7 @@ class Network(Machine):
         number(self.penalty, "penalty")
         count = how_many(self, kernel, len(points))
         search = isinstance(self.centers, str) and self.centers == "ols"
-        size = Size(
-            items=len(points),
-            row=points.bytes / len(points),
-            targets=targets,
-            tiles=working_bytes(kernel, points),
-        )
+        size = size_of(kernel, points, targets=targets, features=None)
         plan = plan_network(requested(self.follow), size, count, search, self._exact(kernel))
         return plan, count
 

@@ -9,27 +9,24 @@ a constant: the machine is an RKHS function and an intercept, like any other.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, Stream, Vectors
-from mercer.engine.tiles import working_bytes
+from mercer.domains import Points, Stream
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
-from mercer.gram import LowRank, Operator
+from mercer.gram import LowRank, Operator, assemble
 from mercer.gram.centered import center_gram
 from mercer.gram.stored import Striped
 from mercer.kernels import Kernel
 from mercer.machines.components import components_of
-from mercer.machines.devices import assembled, placed, prefers_gpu
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
 from mercer.machines.scores import Scorer, weights_of
 from mercer.machines.sketching import Gathered, approximate_plan, asks, foreseen, gather
-from mercer.plans import Decision, Plan, Size, requested
-from mercer.plans.products import plan_spectrum
+from mercer.plans import Decision, Plan, requested, size_of
+from mercer.plans.products import decide_spectrum
 from mercer.rkhs import Function
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.eigenpairs import Full, Spectrum
@@ -155,7 +152,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         points = self._admit(X)
         kernel = self._resolve(points)
         plan = self._plan(kernel, points)
-        gram = assembled(kernel, points, plan)
+        gram = assemble(kernel, points, plan)
         if plan.stored and not isinstance(gram, LowRank):
             gram = Striped(gram.matrix())
         moved, means = center_gram(gram) if self.center else (gram, np.zeros(len(points)))
@@ -253,28 +250,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
 
     def _plan(self, kernel: Kernel, points: Points) -> Decision:
         self._require_valid(kernel, "error")
-        finite = kernel.map_features(points)
         count = None
         if self.n_components is not None:
             count = whole(self, "n_components", self.n_components)
             if count > len(points):
                 items = f"items (n_samples={len(points)})"
                 raise ValidityError(_too_many(count, len(points), items))
-        size = Size(
-            items=len(points),
-            row=points.bytes / len(points),
-            features=None if finite is None else finite.count,
-            tiles=working_bytes(kernel, points, products=True),
-            cheap=isinstance(points, Vectors) and isinstance(points.array, np.ndarray),
-        )
-        request = requested(self.follow)
-        gpu = prefers_gpu(request, points)
-        if gpu and request.solver == "auto" and count is not None:
-            # There the matrix is computed faster than it is read.
-            plan = plan_spectrum(request, replace(size, cheap=True), count, self.solver)
-            stored = plan.method == "dense"
-            return placed(replace(plan, stored=stored), not stored, kernel, points, double=True)
-        return placed(plan_spectrum(request, size, count, self.solver), False, kernel, points)
+        size = size_of(kernel, points, products=True)
+        return decide_spectrum(requested(self.follow), kernel, points, size, count, self.solver)
 
     def _spectrum(self, gram: Operator, plan: Decision, proved: bool) -> Spectrum:
         """Return the eigenvalues that were asked for, refusing those that are zero."""

@@ -17,7 +17,6 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from mercer.domains import (
     Points,
     Stream,
-    Vectors,
     admit_labels,
     admit_target,
     admit_weights,
@@ -25,12 +24,9 @@ from mercer.domains import (
     to_numpy,
     weigh_classes,
 )
-from mercer.engine.tiles import diagonal, on_numpy, working_bytes
-from mercer.gram import Dense
-from mercer.gram.single_precision import allows_single
+from mercer.engine.tiles import diagonal
+from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
-from mercer.machines import devices
-from mercer.machines.devices import FASTER, assembled, fits, on_gpu, placed, prefers_gpu
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer, Scorer
 from mercer.machines.sketching import (
@@ -43,16 +39,13 @@ from mercer.machines.sketching import (
     resolved,
     share_of,
 )
-from mercer.plans import Decision, Plan, Size, plan_ridge, requested
+from mercer.plans import Decision, Plan, Size, plan_ridge, requested, size_of
+from mercer.plans.ridge import decide_ridge, solver_for
 from mercer.rkhs import Function
 from mercer.solvers import (
     Cholesky,
-    Eigen,
-    Iterative,
-    Primal,
     Problem,
     SketchedRidge,
-    Solver,
 )
 
 __all__ = ["KernelRidge", "KernelRidgeClassifier", "Regression"]
@@ -140,7 +133,7 @@ class Ridge(Scorer):
         if plan.sketched:
             items = in_memory(points)
             return self._fit_sketch(X, kernel, items, Regression(target, weights), plan)
-        problem = Problem(assembled(kernel, points, plan), weights, self.intercept)
+        problem = Problem(assemble(kernel, points, plan), weights, self.intercept)
         solver = solver_for(plan, self.indefinite)
         solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
         solution.require_solved()
@@ -211,48 +204,10 @@ class Ridge(Scorer):
         penalty = number(self.penalty, "penalty")
         repair = self._require_valid(kernel, self.indefinite)
         request = requested(self.follow, sketches=True)
-        finite = kernel.map_features(points)
         trace = float(np.sum(np.abs(to_numpy(diagonal(kernel, points)), dtype=float)))
-        size = Size(
-            items=len(points),
-            row=points.bytes / len(points),
-            features=None if finite is None else finite.count,
-            targets=targets + bool(self.intercept),
-            tiles=working_bytes(kernel, points),
-            weighted=weighted,
-            cheap=isinstance(points, Vectors) and not points.is_sparse and on_numpy(points),
-            single=allows_single(kernel, points),
-        )
+        size = size_of(kernel, points, targets=targets + bool(self.intercept), weighted=weighted)
         bound = (trace + penalty) / penalty if penalty else np.inf
-        if not prefers_gpu(request, points) or repair:
-            plan = plan_ridge(request, size, bound, repair, self.steps_suffice)
-            return placed(plan, False, kernel, points)
-        patient = replace(request, patience=FASTER * request.patience)
-        plan = plan_ridge(patient, size, bound, repair, self.steps_suffice)
-        exact = plan.route == "dual"
-        double = exact or request.precision == "double"
-        if exact and (plan.solver == "iterative" or self.steps_suffice):
-            solver: Any = "cholesky" if fits(points) else "iterative"
-            fit = "fits" if solver == "cholesky" else "does not fit"
-            why = f"{solver}, because the Gram matrix {fit} into the memory of the GPU"
-            reasons = (plan.reasons[0], why)  # after that of the route they are about the CPU
-            plan = replace(plan, solver=solver, precision="double", reasons=reasons)
-        plan = placed(plan, True, kernel, points, double=double)
-        return replace(plan, request=request)
-
-
-def solver_for(plan: Decision, indefinite: str) -> Solver:
-    """Return the solver that a plan names."""
-    if on_gpu(plan) and plan.solver == "cholesky":
-        from mercer.solvers.device_cholesky import DeviceCholesky
-
-        return DeviceCholesky(devices.TORCH)
-    if plan.solver == "iterative":
-        direct = Cholesky(plan.precision) if plan.direct else None  # type: ignore[arg-type]
-        tol, mixed = plan.tol or Iterative.tol, plan.precision == "mixed"
-        return Iterative(plan.rank or Iterative.rank, tol, direct=direct, mixed=mixed)
-    small = Eigen(indefinite) if plan.solver == "eigen" else Cholesky(plan.precision)  # type: ignore[arg-type]
-    return Primal(small) if plan.route == "primal" else small
+        return decide_ridge(request, kernel, points, size, bound, repair, self.steps_suffice)
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):

@@ -23,10 +23,9 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.features import RandomFeatures
 from mercer.machines.centers import means_of
-from mercer.machines.devices import placed, prefers_gpu
 from mercer.machines.machine import shown
 from mercer.plans import Decision, Nystrom, Random, Size, requested
-from mercer.plans.ridge import plan_approximate
+from mercer.plans.ridge import decide_sketch
 from mercer.rkhs import Featured, Function
 from mercer.solvers.pivoted_cholesky import pivoted
 from mercer.solvers.problem import Approximation
@@ -150,11 +149,7 @@ def approximate_plan(
 ) -> Decision:
     """Return the plan of an approximate answer, with its device."""
     request = requested(follow, sketches=True)
-    gpu = prefers_gpu(request, items.sample)
-    plan = plan_approximate(request, size, newton, whole)
-    # Newton's method asks for more digits than one system does.
-    double = request.precision == "double" or newton
-    return placed(plan, gpu, kernel, items.sample, double, items.count, newton)
+    return decide_sketch(request, kernel, items.sample, size, newton, whole)
 
 
 def foreseen(

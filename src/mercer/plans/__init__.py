@@ -2,6 +2,7 @@
 
 from mercer.memory import available, human
 from mercer.plans.approximations import Nystrom, Random
+from mercer.plans.chooser import size_of
 from mercer.plans.plan import Decision, Plan, requested
 from mercer.plans.ridge import plan_ridge, plan_sketch
 from mercer.solvers.cost import Size
@@ -17,4 +18,5 @@ __all__ = [
     "plan_ridge",
     "plan_sketch",
     "requested",
+    "size_of",
 ]

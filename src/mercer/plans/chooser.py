@@ -13,12 +13,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from mercer.domains import Points, Vectors
+from mercer.engine.tiles import on_numpy, working_bytes
 from mercer.errors import PlanError, ValidityError
+from mercer.gram import choose_engine, engine_named
+from mercer.gram.single_precision import allows_single
+from mercer.kernels import Kernel
 from mercer.memory import available, human
 from mercer.plans.plan import Decision, Plan
 from mercer.solvers.cost import Cost, Size
+from mercer.solvers.sketched_newton import EXPECTED_STEPS
+from mercer.threads import cores
 
-__all__ = ["Candidate", "choose", "memory_of", "only_route", "route_of"]
+__all__ = [
+    "Candidate",
+    "choose",
+    "memory_of",
+    "on_gpu",
+    "only_route",
+    "place",
+    "route_of",
+    "size_of",
+]
 
 Route = Literal["dual", "primal"]
 
@@ -126,3 +142,82 @@ def route_of(request: Plan, size: Size) -> tuple[Route, tuple[str, ...]]:
     return better, (
         f"{better}, because there are {size.features} features for {size.items} items",
     )
+
+
+def size_of(kernel: Kernel, points: Points, products: bool = False, **known: Any) -> Size:
+    """Return how large the problem of some items is.
+
+    Parameters
+    ----------
+    kernel, points
+    products : bool
+        Whether the kernel's values are multiplied tile by tile, not stored.
+    **known
+        What else is known, as in `Size`; it goes before what is found here.
+    """
+    finite = kernel.map_features(points) if "features" not in known else None
+    plain = isinstance(points, Vectors) and not points.is_sparse and on_numpy(points)
+    found: dict[str, Any] = {
+        "row": points.bytes / len(points),
+        "features": None if finite is None else finite.count,
+        "tiles": working_bytes(kernel, points, products=products),
+        "cheap": plain,
+        "single": plain and allows_single(kernel, points),
+    }
+    return Size(len(points), **(found | known))
+
+
+# ---- where it is computed ----------------------------------------------------------------------
+
+
+def on_gpu(request: Plan, points: Points) -> bool:
+    """Tell whether a fit goes to a GPU: it is asked for, or there is one and the task is large.
+
+    Raises `PlanError` if one is asked for that cannot be used.
+    """
+    return choose_engine(request.device, points) == "cuda"
+
+
+def place(
+    decision: Decision,
+    gpu: bool,
+    kernel: Kernel,
+    points: Points,
+    double: bool = False,
+    items: int | None = None,
+    newton: bool = False,
+) -> Decision:
+    """Return the decision with its device, the reason for it, and its time there.
+
+    Of many items, `points` may be a sample.
+    """
+    asked = decision.request.device
+    if not gpu:
+        return replace(decision, device="cpu" if asked in ("auto", "cuda") else asked)
+    if decision.route in ("primal", "random"):
+        why = f"on the CPU, because the {decision.route} route is a few matrix products"
+        return replace(decision, device="cpu", reasons=(*decision.reasons, why))
+    if decision.sketched:  # a small system is ill-conditioned more than it is slow
+        double = double or decision.direct
+        decision = replace(decision, precision="double" if double else "mixed")
+    width = points.width or 1
+    why = engine_named("cuda").explain(kernel, width, "double" if double else "single")
+    seconds = decision.seconds
+    if seconds is not None:
+        seconds = _gpu_seconds(decision, items or len(points), width, newton)
+    return replace(decision, device="cuda", seconds=seconds, reasons=(*decision.reasons, why))
+
+
+def _gpu_seconds(decision: Decision, n: int, width: int, newton: bool) -> float:
+    """Predict the time on a GPU such as an H200, with what the CPU does before and after."""
+    M, cpu = float(decision.rank or 0), 25e9 * cores()
+    pairs = n * M
+    if decision.sketched and decision.precision == "mixed":
+        return 1.5 + 30 * pairs * (0.2 + 0.015 * width) * 1e-12 + M**3 / 2e13
+    if newton:  # with about ten passes for each of its steps
+        return 1.5 + 3.5e-10 * EXPECTED_STEPS * pairs
+    if decision.sketched:
+        return 1.5 + 2 * pairs * M / 4e13 + 2e-10 * pairs + 60 * M**3 / cpu
+    if decision.solver == "cholesky":
+        return 0.1 + n**3 / 1e14 + 2e-11 * n**2
+    return 1.0 + 1e-9 * n**2 + 4 * pairs * M / cpu

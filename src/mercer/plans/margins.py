@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
-from mercer.plans.chooser import Candidate, choose, memory_of, route_of
+from mercer.domains import Points, Vectors
+from mercer.engine.tiles import unpacks
+from mercer.kernels import Kernel
+from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, place, route_of, size_of
 from mercer.plans.plan import Decision, Plan
 from mercer.solvers.cost import Size
 from mercer.solvers.working_set import (
@@ -18,7 +22,28 @@ from mercer.solvers.working_set import (
     BlockSMO,
 )
 
-__all__ = ["plan_margin"]
+__all__ = ["decide_margin", "plan_margin"]
+
+
+def decide_margin(
+    request: Plan, kernel: Kernel, points: Points, problems: int, single: bool, repair: bool
+) -> Decision:
+    """Decide how to train a support vector machine, and where.
+
+    The spectrum of a kernel that is not valid is repaired, for which its matrix is decomposed.
+    """
+    n = len(points)
+    known: dict[str, Any] = {"features": None} if repair else {}
+    size = size_of(kernel, points, products=True, **known)
+    if unpacks(points):
+        size = replace(size, row=8.0 * (points.width or 0))
+    size = replace(size, tiles=size.tiles + (24 * n**2 if repair else 0))
+    gpu = not repair and on_gpu(request, points)
+    cheap = isinstance(points, Vectors) and not repair
+    found = plan_margin(request, size, problems, cheap, single)
+    if gpu and found.route == "dual":  # rows are cheap to compute again there
+        found = replace(found, stored=False)
+    return place(found, gpu, kernel, points, double=not single)
 
 
 def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: bool) -> Decision:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mercer.domains import Points
 from mercer.errors import ValidityError, suggestion
+from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
-from mercer.plans.chooser import Candidate, choose, memory_of, route_of
+from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, place, route_of
 from mercer.plans.plan import Decision, Plan
 from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.cost import Size
@@ -22,11 +24,24 @@ from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.leastsquares import LeastSquares
 from mercer.solvers.newton import Newton
 
-__all__ = ["plan_network", "plan_newton", "plan_spectrum"]
+__all__ = ["decide_spectrum", "plan_network", "plan_newton", "plan_spectrum"]
 
 METHODS = ("auto", "dense", "partial", "randomized")
 MAX_DENSE_ORDER = 300  # below which LAPACK's full decomposition takes no time worth saving
 MAX_PARTIAL_SHARE = 0.1  # of all eigenvalues, above which a full decomposition is as fast
+
+
+def decide_spectrum(
+    request: Plan, kernel: Kernel, points: Points, size: Size, count: int | None, solver: str
+) -> Decision:
+    """Decide how to find the largest eigenvalues of a Gram matrix, and where."""
+    gpu = on_gpu(request, points)
+    if gpu and request.solver == "auto" and count is not None:
+        # There the matrix is computed faster than it is read.
+        found = plan_spectrum(request, replace(size, cheap=True), count, solver)
+        stored = found.method == "dense"
+        return place(replace(found, stored=stored), not stored, kernel, points, double=True)
+    return place(plan_spectrum(request, size, count, solver), False, kernel, points)
 
 
 def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> Decision:

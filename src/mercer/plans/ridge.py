@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
+from mercer.domains import Points
 from mercer.errors import PlanError, ValidityError
+from mercer.gram import engine_named
+from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
-from mercer.plans.chooser import Candidate, choose, memory_of, only_route
+from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, only_route, place
 from mercer.plans.plan import Decision, Plan, spoken
 from mercer.solvers.cholesky import (
     MAX_PACKED_ORDER,
@@ -25,12 +28,80 @@ from mercer.solvers.cost import Size
 from mercer.solvers.eigen import Eigen
 from mercer.solvers.iterative import MIN_ITEMS, MIN_RANK, Iterative
 from mercer.solvers.primal import Primal
+from mercer.solvers.problem import Solver
 from mercer.solvers.sketched_newton import EXPECTED_STEPS, SketchedNewton
 from mercer.solvers.sketched_ridge import SketchedRidge
 
-__all__ = ["enough_centers", "plan_approximate", "plan_ridge", "plan_sketch"]
+__all__ = [
+    "decide_ridge", "decide_sketch", "enough_centers", "plan_approximate", "plan_ridge",
+    "plan_sketch", "solver_for",
+]  # fmt: skip
+
+GPU_SPEED = 100.0  # of a GPU, beside that of a few cores, about
 
 MIN_CENTERS, MAX_CENTERS = 1000, 10_000  # that are taken where nobody says how many
+
+
+def decide_ridge(
+    request: Plan,
+    kernel: Kernel,
+    points: Points,
+    size: Size,
+    bound: float,
+    repair: bool = False,
+    steps: bool = True,
+) -> Decision:
+    """Decide how to solve a ridge problem, and where; the parameters are those of `plan_ridge`."""
+    if repair or not on_gpu(request, points):
+        return place(plan_ridge(request, size, bound, repair, steps), False, kernel, points)
+    patient = replace(request, patience=GPU_SPEED * request.patience)
+    found = plan_ridge(patient, size, bound, repair, steps)
+    exact = found.route == "dual"
+    if exact and (found.solver == "iterative" or steps):
+        fits = fits_on_gpu(size.items)
+        solver, fit = ("cholesky", "fits") if fits else ("iterative", "does not fit")
+        why = f"{solver}, because the Gram matrix {fit} into the memory of the GPU"
+        reasons = (found.reasons[0], why)  # after that of the route they are about the CPU
+        found = replace(found, solver=solver, precision="double", reasons=reasons)
+    double = exact or request.precision == "double"
+    return replace(place(found, True, kernel, points, double), request=request)
+
+
+def fits_on_gpu(items: int) -> bool:
+    """Tell whether the Gram matrix fits into the memory of the GPU, in double precision."""
+    return 8.5 * items**2 <= (engine_named("cuda").free_bytes() or 0)
+
+
+def decide_sketch(
+    request: Plan,
+    kernel: Kernel,
+    sample: Points,
+    size: Size,
+    newton: bool = False,
+    whole: bool = False,
+) -> Decision:
+    """Decide how to learn approximately, and where; `sample` are some of the items."""
+    gpu = on_gpu(request, sample)
+    found = plan_approximate(request, size, newton, whole)
+    # Newton's method asks for more digits than one system does.
+    double = request.precision == "double" or newton
+    return place(found, gpu, kernel, sample, double, size.items, newton)
+
+
+def solver_for(decision: Decision, indefinite: str = "error") -> Solver:
+    """Return the solver of a ridge system that was decided on."""
+    precision: Any = decision.precision
+    if decision.device == "cuda" and decision.solver == "cholesky" and decision.route == "dual":
+        from mercer.solvers.device_cholesky import DeviceCholesky
+
+        return DeviceCholesky()
+    if decision.solver == "iterative":
+        direct = Cholesky(precision) if decision.direct else None
+        tol, mixed = decision.tol or Iterative.tol, precision == "mixed"
+        return Iterative(decision.rank or Iterative.rank, tol, direct=direct, mixed=mixed)
+    policy: Any = indefinite
+    small = Eigen(policy) if decision.solver == "eigen" else Cholesky(precision)
+    return Primal(small) if decision.route == "primal" else small
 
 
 def plan_ridge(

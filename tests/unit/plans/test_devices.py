@@ -9,7 +9,6 @@ from mercer import SVC, KernelLogistic, KernelPCA, KernelRidge, Plan, Stream
 from mercer.errors import PlanError
 from mercer.gram import engines
 from mercer.kernels import Chi2, Gaussian, Spectrum
-from mercer.machines import devices
 from mercer.plans import Nystrom
 
 torch = pytest.importorskip("torch")
@@ -27,7 +26,6 @@ GPU = Plan(device="cuda")
 def gpu(monkeypatch):
     """Let Torch on the CPU be the GPU."""
     monkeypatch.setattr("mercer.gram.device.device_choice", lambda device: "cuda")
-    monkeypatch.setattr(devices, "TORCH", "cpu")
     monkeypatch.setitem(engines._engines, "cuda", engines.TorchEngine("cpu"))
 
 
@@ -52,7 +50,7 @@ def test_exact_ridge(gpu, intercept, weighted):
 
 
 def test_a_matrix_that_does_not_fit_there_is_solved_by_steps(gpu, monkeypatch):
-    monkeypatch.setattr("mercer.machines.ridge.fits", lambda points: False)
+    monkeypatch.setattr("mercer.plans.ridge.fits_on_gpu", lambda items: False)
     here, there = KernelRidge(K, 0.1).fit(X, y), KernelRidge(K, 0.1, follow=GPU).fit(X, y)
     assert there.solution_.solver == "iterative" and there.plan_.precision == "double"
     assert "iterative, because the Gram matrix does not fit" in there.plan_.explain()
