@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.cognition.learner import Learner, admit_new, admit_trials, distinct_rows, softmax
+from mercer.cognition.trial_loops import learn_alcove, simulate_alcove
 from mercer.domains import Items
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Shepard
@@ -154,8 +155,6 @@ class ALCOVE(Learner):
         d = trials.stimuli.shape[1]
         H = distinct_rows(trials.stimuli) if nodes is None else admit_new(nodes, "nodes", d)
 
-        from mercer.cognition.trial_loops import learn_alcove
-
         w, alpha = np.zeros((len(H), len(trials.classes))), np.full(d, 1.0 / d)
         trace = np.empty((len(trials.order), len(trials.classes)))
         stop = learn_alcove(
@@ -176,8 +175,6 @@ class ALCOVE(Learner):
     def _simulate(
         self, task: Any, codes: np.ndarray, classes: int, orders: np.ndarray, errors: np.ndarray
     ) -> None:
-        from mercer.cognition.trial_loops import simulate_alcove
-
         stimuli, nodes = task
         rule, options = self._rule(), self._options()
         simulate_alcove(stimuli, codes, orders, nodes, classes, rule, options, errors)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.cognition.learner import Learner, admit_trials, softmax
+from mercer.cognition.trial_loops import learn_delta_rule, simulate_delta_rule
 from mercer.domains import Items
 from mercer.errors import DomainError
 from mercer.kernels import Categorical, Kernel, Linear
@@ -47,8 +48,6 @@ class Cues(Learner):
         self._check()
         trials = admit_trials(X, categories, control)
 
-        from mercer.cognition.trial_loops import learn_delta_rule
-
         rows = self._prepare(trials.stimuli)
         w = np.zeros((rows.shape[1], len(trials.classes)))
         trace = np.empty((len(trials.order), len(trials.classes)))
@@ -63,8 +62,6 @@ class Cues(Learner):
     def _simulate(
         self, task: Any, codes: np.ndarray, classes: int, orders: np.ndarray, errors: np.ndarray
     ) -> None:
-        from mercer.cognition.trial_loops import simulate_delta_rule
-
         rate, slope = float(self.rate), self._slope
         simulate_delta_rule(task, codes, orders, self._dual, classes, rate, slope, errors)
 

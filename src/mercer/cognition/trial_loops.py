@@ -1,4 +1,4 @@
-"""Loops over trials, compiled by Numba: this module is imported only when a model learns.
+"""Loops over trials, compiled by Numba when a model first learns.
 
 Subjects are independent of each other and each has a row of its own in the result, so the answer
 does not depend on how they are spread over threads.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from mercer.compiled import compiled
 
 __all__ = [
     "LEARN",
@@ -25,7 +26,7 @@ __all__ = [
 LEARN, RESET, TRANSFER = 0, 1, 2
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _respond(o, slope, noise, p):
     """Let p be (e^{φo} + b) / Σ(e^{φo} + b), without overflow."""
     top = 0.0 if noise > 0.0 else slope * o[0]
@@ -40,14 +41,14 @@ def _respond(o, slope, noise, p):
         p[k] /= total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _power(u, r):
     if r == 1.0:
         return u
     return u * u if r == 2.0 else u**r
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _activate(x, nodes, alpha, c, r, q, a, slopes):
     """Let a be the similarities of x to the nodes, slopes what ∂a/∂αᵢ has in common: minus the
     true one is slopes·|h − x|^r.
@@ -66,7 +67,7 @@ def _activate(x, nodes, alpha, c, r, q, a, slopes):
             slopes[j] = a[j] * c * (q / r) * root / D if D > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _teach(o, correct, humble, error):
     """Let error be t − o."""
     for k in range(len(o)):
@@ -76,7 +77,7 @@ def _teach(o, correct, humble, error):
         error[k] = t - o[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _constrain(alpha, before, constraint):
     """Keep attention in its set: α ≥ 0 (0), with sum 1 by division (1), or by projection (2)."""
     if constraint == 2:
@@ -104,7 +105,7 @@ def _constrain(alpha, before, constraint):
             alpha[i] = alpha[i] / total if total > 0.0 else before[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn_alcove(stimuli, codes, order, control, nodes, rule, options, w, alpha, trace):
     """Let ALCOVE learn trial by trial; return the first trial that is not finite, or −1.
 
@@ -159,7 +160,7 @@ def learn_alcove(stimuli, codes, order, control, nodes, rule, options, w, alpha,
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def simulate_alcove(stimuli, codes, orders, nodes, classes, rule, options, errors):
     """Let each row of `orders` be learned by a new subject; errors[s, t] is 1 − P(correct)."""
     J, d, T = len(nodes), stimuli.shape[1], orders.shape[1]
@@ -174,7 +175,7 @@ def simulate_alcove(stimuli, codes, orders, nodes, classes, rule, options, error
             errors[s, t] = 1.0 - trace[t, codes[orders[s, t]]] if stop < 0 else np.nan
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn_delta_rule(rows, codes, order, control, dual, rate, slope, w, trace):
     """Let cues learn by the delta rule; return the first trial that is not finite, or −1.
 
@@ -207,7 +208,7 @@ def learn_delta_rule(rows, codes, order, control, dual, rate, slope, w, trace):
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def simulate_delta_rule(rows, codes, orders, dual, classes, rate, slope, errors):
     """Let each row of `orders` be learned by a new subject; errors[s, t] is 1 − P(correct)."""
     T = orders.shape[1]

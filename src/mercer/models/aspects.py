@@ -1,7 +1,14 @@
-"""The aspect model of documents: each word of a document is about one of its topics."""
+"""The aspect model of documents: each word of a document is about one of its topics.
+
+The topics of a document are found by expectation maximization, whose steps are extrapolated
+(Varadhan and Roland, 2008): two steps say where many would lead. An extrapolation that loses
+likelihood is taken back. Loops take documents as a tuple (starts, places, numbers): which words
+each has, and how often.
+"""
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -9,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from mercer.compiled import compiled
 from mercer.domains import Domain, Items, Vectors
 from mercer.errors import ValidityError
 from mercer.memory import afford
@@ -130,8 +138,6 @@ class AspectModel(LatentVariableModel):
         return self._fold_in(X)[1] + log_coefficients(X) + self._dirichlet()
 
     def scores(self, points: Vectors) -> np.ndarray:
-        from mercer.models.mixture_loops import spread
-
         X = self._counts(points)
         topics, logs = self._fold_in(X)
         size = len(logs) * self.words.size
@@ -142,7 +148,7 @@ class AspectModel(LatentVariableModel):
             part = slice(first, first + DOCUMENTS_PER_JOB)
             pi = topics[part]
             counts = np.zeros((len(pi), *self.words.shape))
-            spread(_arrays(X[part]), self._words_by_topic, pi, counts)
+            word_counts(_arrays(X[part]), self._words_by_topic, pi, counts)
             parts.append((first, probability_scores(counts, self.words)))
 
         in_threads(work, range(0, len(logs), DOCUMENTS_PER_JOB))
@@ -183,8 +189,6 @@ class AspectModel(LatentVariableModel):
         self, X: sparse.csr_array, start: np.ndarray | None = None, rounds: int = 10_000
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the mixture of each document and its value, without constants."""
-        from mercer.models.mixture_loops import fold_in
-
         n = X.shape[0]
         topics = np.tile(self._prior, (n, 1)) if start is None else start.copy()
         values, prior = np.empty(n), self.strength * self._prior
@@ -207,8 +211,6 @@ class AspectModel(LatentVariableModel):
         return self.set_params(words=smoothed_frequencies((X.T @ R).T, self.smoothing))
 
     def improve(self, points: Vectors, weights: np.ndarray) -> tuple[Self, float]:
-        from mercer.models.mixture_loops import add_up
-
         X, some = self._counts(points), weights > 0
         # Mixtures go on from where the last step left them, so that a few rounds are enough and
         # the value still never decreases.
@@ -217,7 +219,7 @@ class AspectModel(LatentVariableModel):
         topics, values = self._fold_in(X, start, rounds=3)
         self._refuse_impossible(values, weights)
         total, used = np.zeros(self.words.shape[::-1]), X[np.flatnonzero(some)]
-        add_up(_arrays(used), self._words_by_topic, topics[some], weights[some], total)
+        total_word_counts(_arrays(used), self._words_by_topic, topics[some], weights[some], total)
         better = self.set_params(words=smoothed_frequencies(total.T, self.smoothing))
         better.__dict__["_known"] = points, topics
         constants = log_coefficients(X)[some] + self._dirichlet()
@@ -236,3 +238,114 @@ class AspectModel(LatentVariableModel):
 def _arrays(X: sparse.csr_array) -> tuple[np.ndarray, ...]:
     """Return sparse rows as the loops take them."""
     return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
+
+
+@compiled(error_model="numpy")
+def fold_in(documents, words, prior, tolerance, limit, topics, out):
+    """Find the topics of each document, beginning with those in `topics`, and write
+    Σⱼ xⱼ ln Σ_z πz·words[j, z] + Σ_z prior[z]·ln πz into `out`.
+
+    It ends when no share changes by more than `tolerance` any more, after `limit` rounds at most.
+    """
+    starts, count = documents[0], len(prior)
+    one, two, far = np.empty(count), np.empty(count), np.empty(count)
+    for i in range(len(starts) - 1):
+        places = documents[1][starts[i] : starts[i + 1]]
+        numbers = documents[2][starts[i] : starts[i + 1]]
+        pi = topics[i]
+        for _ in range(limit):
+            _step(places, numbers, words, prior, pi, one)
+            value = _step(places, numbers, words, prior, one, two)
+            if np.max(np.abs(two - one)) <= tolerance:
+                pi[:] = two
+                break
+            better = _extrapolate(pi, one, two, far)
+            if better and _step(places, numbers, words, prior, far, one) >= value:
+                pi[:] = one
+            else:
+                pi[:] = two
+        out[i] = _step(places, numbers, words, prior, pi, one)
+
+
+@compiled(error_model="numpy")
+def total_word_counts(documents, words, topics, weights, total):
+    """Add up how often each word was due to each topic in all documents, by their weights."""
+    starts, places, numbers = documents
+    share = np.empty(words.shape[1])
+    for i in range(len(starts) - 1):
+        for p in range(starts[i], starts[i + 1]):
+            scale = weights[i] * numbers[p] / _topic_shares(topics[i], words[places[p]], share)
+            for z in range(len(share)):
+                total[places[p], z] += scale * share[z]
+
+
+@compiled(error_model="numpy")
+def word_counts(documents, words, topics, out):
+    """Write how often each word was due to each topic: documents × topics × words."""
+    starts, places, numbers = documents
+    share = np.empty(words.shape[1])
+    for i in range(len(starts) - 1):
+        for p in range(starts[i], starts[i + 1]):
+            scale = numbers[p] / _topic_shares(topics[i], words[places[p]], share)
+            for z in range(len(share)):
+                out[i, z, places[p]] = scale * share[z]
+
+
+@compiled(error_model="numpy")
+def _topic_shares(pi, word, share):
+    """Write how much each topic has to do with a word, and return the sum."""
+    total = 0.0
+    for z in range(len(pi)):
+        share[z] = pi[z] * word[z]
+        total += share[z]
+    return total
+
+
+@compiled(error_model="numpy")
+def _step(places, numbers, words, prior, pi, after):
+    """Write the topics after one step, and return the value of those before it."""
+    value, whole = 0.0, 0.0
+    for z in range(len(pi)):
+        after[z] = prior[z]
+        whole += prior[z]
+        if prior[z] > 0.0:
+            value += prior[z] * math.log(pi[z])
+    for p in range(len(places)):
+        total = 0.0
+        for z in range(len(pi)):
+            total += pi[z] * words[places[p], z]
+        value += numbers[p] * math.log(total)
+        whole += numbers[p]
+        scale = numbers[p] / total if total > 0.0 else 0.0
+        for z in range(len(pi)):
+            after[z] += scale * pi[z] * words[places[p], z]
+    for z in range(len(pi)):
+        after[z] = after[z] / whole if whole > 0.0 else pi[z]
+    return value
+
+
+@compiled(error_model="numpy")
+def _extrapolate(start, one, two, far):
+    """Write where steps from `start` over `one` to `two` lead; tell whether that is inside."""
+    first, bend = 0.0, 0.0
+    for z in range(len(start)):
+        r = one[z] - start[z]
+        v = two[z] - one[z] - r
+        first += r * r
+        bend += v * v
+    if bend == 0.0:
+        return False
+    length = math.sqrt(first / bend)
+    if length <= 1.0:
+        return False
+    total = 0.0
+    for z in range(len(start)):
+        r = one[z] - start[z]
+        v = two[z] - one[z] - r
+        far[z] = start[z] + 2.0 * length * r + length * length * v
+        if far[z] <= 0.0:
+            return False
+        total += far[z]
+    for z in range(len(start)):
+        far[z] /= total
+    return True

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mercer.compiled import compiled
 from mercer.errors import ValidityError
 from mercer.models.gaussian import (
     LOG_TWO_PI,
@@ -172,8 +173,6 @@ class DiagonalCovariance:
         self, X: np.ndarray, R: np.ndarray, means: np.ndarray, roots: np.ndarray,
         excess: np.ndarray, out: np.ndarray,
     ) -> None:  # fmt: skip
-        from mercer.models.mixture_loops import diagonal_scores
-
         diagonal_scores(X, R, means, roots**-2.0, excess, out)
 
     def names(self, components: int, width: int) -> list[str]:
@@ -244,3 +243,32 @@ def _variances(owner: object, given: ArrayLike, shape: tuple[int, ...]) -> np.nd
     if (array <= 0).any():
         raise ValidityError(f"covariances of {type(owner).__name__} must be positive variances")
     return array
+
+
+@compiled
+def diagonal_scores(X, R, means, precisions, excess, out):
+    """Write all scores of a mixture with independent columns: first those of the weights, which
+    are in `excess`, then γ(x − μ)/σ² of the means, then γ((x − μ)²/σ² − 1) of log deviations.
+
+    `R` holds the γ and `precisions` 1/σ²; `out` is zero before. What is written is much more than
+    what is read, and the memory is touched for the first time, so each row is written at once
+    from end to end. Most components have nothing to do with an item. Those below 10⁻²⁰ are left
+    out: beside what the others contribute they are zero in all digits, at any distance.
+    """
+    components, width = means.shape
+    begin = excess.shape[1]
+    half = begin + components * width
+    for i in range(len(X)):
+        x = X[i]
+        out[i, :begin] = excess[i]
+        for k in range(components):
+            g, mean, precision = R[i, k], means[k], precisions[k]
+            if g < 1e-20:
+                continue
+            first = out[i, begin + k * width : begin + (k + 1) * width]
+            second = out[i, half + k * width : half + (k + 1) * width]
+            for c in range(width):
+                d = x[c] - mean[c]
+                pull = d * precision[c]
+                first[c] = g * pull
+                second[c] = g * (d * pull - 1.0)

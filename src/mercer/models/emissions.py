@@ -15,6 +15,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.models.covariances import COVARIANCES
 from mercer.models.em import k_means
 from mercer.models.gaussian import LOG_TWO_PI, factor_scores, floored_covariances, inverse
+from mercer.models.hmm_loops import count_symbols, moments, normal_logs, spreads
 from mercer.models.parameter_arrays import (
     draw_outcomes,
     frequencies,
@@ -121,8 +122,6 @@ class CategoricalEmissions:
 
     def statistics(self, codes: np.ndarray, gamma: np.ndarray, starts: np.ndarray) -> tuple:
         """Return expected counts of emissions: sequences × states × symbols."""
-        from mercer.models.hmm_loops import count_symbols
-
         counts = np.zeros((len(starts) - 1, *self.model.emission.shape))
         count_symbols(gamma, codes, starts, counts)
         return (counts,)
@@ -224,8 +223,6 @@ class GaussianEmissions:
 
     def table(self, steps: np.ndarray) -> EmissionTable:
         """Return what these observations say of the states."""
-        from mercer.models.hmm_loops import normal_logs
-
         means, roots, rows = self.model.means, self._roots, np.arange(len(steps))
         logs = np.empty((len(steps), len(means)))
         if self.full:
@@ -243,8 +240,6 @@ class GaussianEmissions:
 
     def statistics(self, steps: np.ndarray, gamma: np.ndarray, starts: np.ndarray) -> tuple:
         """Return Σγ, Σγy and Σγy² (or Σγyyᵀ) of each sequence and state."""
-        from mercer.models.hmm_loops import moments, spreads
-
         n, (states, width) = len(starts) - 1, self.model.means.shape
         first, Y = np.zeros((n, states, width)), self._whiten(steps)
         if self.full:

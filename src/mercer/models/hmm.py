@@ -14,6 +14,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.models.base import choice, model
 from mercer.models.em import LatentVariableModel
 from mercer.models.emissions import CategoricalEmissions, GaussianEmissions
+from mercer.models.hmm_loops import forward_backward, forward_logs, viterbi_paths
 from mercer.models.parameter_arrays import (
     draw_outcomes,
     frequencies,
@@ -183,22 +184,18 @@ class HiddenMarkovModel(LatentVariableModel):
 
     def _posteriors(self, part: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return ln p, the probabilities of states and expected transitions of sequences."""
-        from mercer.models.hmm_loops import posteriors
-
         n, states = len(starts) - 1, self.states
         logs, gamma = np.empty(n), np.empty((len(part), states))
         xi = np.empty((n, states, states))
-        posteriors(self._chain, tuple(self._emissions.table(part)), starts, logs, gamma, xi)
+        forward_backward(self._chain, tuple(self._emissions.table(part)), starts, logs, gamma, xi)
         return logs, gamma, xi
 
     def log_densities(self, points: Any) -> np.ndarray:
-        from mercer.models.hmm_loops import densities
-
         found = np.empty(len(points))
 
         def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             seen = tuple(self._emissions.table(part))
-            densities(self._chain, seen, starts, found[place])
+            forward_logs(self._chain, seen, starts, found[place])
 
         self._each(points, work)
         return found
@@ -232,15 +229,15 @@ class HiddenMarkovModel(LatentVariableModel):
 
     def viterbi(self, X: Items) -> list[np.ndarray]:
         """Return the most probable hidden path of each sequence."""
-        from mercer.models.hmm_loops import paths
-
         points: Any = self._admit(X)
         path = np.empty(points.starts[-1], dtype=np.int64)
 
         def work(place: slice, part: np.ndarray, starts: np.ndarray) -> None:
             logs = np.empty(len(starts) - 1)
             here = slice(points.starts[place.start], points.starts[place.stop])
-            paths(self._chain, tuple(self._emissions.table(part)), starts, logs, path[here])
+            viterbi_paths(
+                self._chain, tuple(self._emissions.table(part)), starts, logs, path[here]
+            )
             _refuse_impossible(logs, place.start)
 
         self._each(points, work)

@@ -1,4 +1,4 @@
-"""The loops of hidden Markov models, compiled by Numba, so imported only when they are needed.
+"""The loops of hidden Markov models, compiled by Numba when they are first called.
 
 Probabilities of long sequences are far below the range of floating-point numbers. So the states
 are weighed anew at each step, their weights summing to one, and the logarithms of what was divided
@@ -19,16 +19,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from mercer.compiled import compiled
 
 __all__ = [
     "count_symbols",
-    "densities",
+    "forward_backward",
+    "forward_logs",
     "moments",
     "normal_logs",
-    "paths",
-    "posteriors",
     "spreads",
+    "viterbi_paths",
 ]
 
 SMALLEST_WEIGHT = 1e-200  # of a state; with a smaller one the sequence needs logarithms
@@ -36,8 +37,8 @@ RESCALED_BELOW = 1e-30  # sums of weights by which these are divided
 FEW_STATES = 12  # for which sums of products are faster than sums of rows
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def densities(hidden, seen, starts, out):
+@compiled(error_model="numpy")
+def forward_logs(hidden, seen, starts, out):
     """Write ln p of each sequence into `out`."""
     room, turned = np.empty((2, len(hidden[0]))), np.ascontiguousarray(hidden[1].T)
     for s in range(len(starts) - 1):
@@ -52,8 +53,8 @@ def densities(hidden, seen, starts, out):
         out[s] = value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def posteriors(hidden, seen, starts, out, gamma, xi):
+@compiled(error_model="numpy")
+def forward_backward(hidden, seen, starts, out, gamma, xi):
     """Write ln p of each sequence into `out`, the probability of each state at each step into
     `gamma`, and the expected numbers of transitions of each sequence into `xi`.
 
@@ -81,8 +82,8 @@ def posteriors(hidden, seen, starts, out, gamma, xi):
             xi[s] = np.nan
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def paths(hidden, seen, starts, out, path):
+@compiled(error_model="numpy")
+def viterbi_paths(hidden, seen, starts, out, path):
     """Write the most probable hidden path of each sequence, and ln of its probability together
     with the sequence (Viterbi); of equally probable states the first."""
     states = len(hidden[0])
@@ -114,7 +115,7 @@ def paths(hidden, seen, starts, out, path):
                 state = come[t, state]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_symbols(gamma, codes, starts, counts):
     """Add up how often each state emits each symbol in each sequence; code −1 is missing."""
     for s in range(len(starts) - 1):
@@ -124,7 +125,7 @@ def count_symbols(gamma, codes, starts, counts):
                     counts[s, k, codes[t]] += gamma[t, k]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def normal_logs(steps, means, precisions, constants, logs, shift, rest):
     """Write ln p of each step in each state, of channels that are independent; NaN is missing.
 
@@ -146,7 +147,7 @@ def normal_logs(steps, means, precisions, constants, logs, shift, rest):
             rest[t, k] = logs[t, k] - shift[t]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def moments(gamma, Y, starts, count, first, second):
     """Add up Σγ, Σγy and Σγy² of each sequence, state and channel; NaN is missing."""
     for s in range(len(starts) - 1):
@@ -161,7 +162,7 @@ def moments(gamma, Y, starts, count, first, second):
                         second[s, k, c] += g * y * y
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spreads(gamma, Y, starts, count, first, second):
     """Add up Σγ, Σγy and Σγyyᵀ of each sequence and state; a step with NaN is missing."""
     for s in range(len(starts) - 1):
@@ -181,7 +182,7 @@ def spreads(gamma, Y, starts, count, first, second):
 # ---- weights that sum to one -------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _weigh(weights, b):
     """Multiply weights with what a step says; return their sum, or −1 if one was too small."""
     total, kept = 0.0, True
@@ -194,14 +195,14 @@ def _weigh(weights, b):
     return total if kept else -1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _divide(weights, total):
     scale = 1.0 / total
     for k in range(len(weights)):
         weights[k] *= scale
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _walk(before, step, after):
     """Let the chain go one step."""
     for k in range(len(after)):
@@ -212,7 +213,7 @@ def _walk(before, step, after):
             after[k] += weight * step[i, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _density(start, step, turned, table, shift, rows, weights, room):
     """Return ln p of a sequence, and whether nothing got lost.
 
@@ -251,7 +252,7 @@ def _density(start, step, turned, table, shift, rows, weights, room):
     return value + math.log(total), True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _forward(start, step, table, shift, rows, alpha, scales):
     """Write the weights of the states after each step, and what they were divided by."""
     value = 0.0
@@ -268,7 +269,7 @@ def _forward(start, step, table, shift, rows, alpha, scales):
     return value, True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _backward(step, table, rows, scales, gamma, xi, room):
     """Turn forward weights into posterior probabilities, and add up expected transitions."""
     states = len(step)
@@ -295,7 +296,7 @@ def _backward(step, table, rows, scales, gamma, xi, room):
 # ---- logarithms --------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _log_sum(values):
     """Return ln Σ exp(v)."""
     top = np.max(values)
@@ -307,7 +308,7 @@ def _log_sum(values):
     return top + math.log(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _log_walk(before, log_step, after, terms):
     for k in range(len(after)):
         for i in range(len(before)):
@@ -315,7 +316,7 @@ def _log_walk(before, log_step, after, terms):
         after[k] = _log_sum(terms)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _log_density(log_start, log_step, logs, rows, room):
     terms, here = np.empty(len(log_start)), 0
     for t in range(len(rows)):
@@ -329,7 +330,7 @@ def _log_density(log_start, log_step, logs, rows, room):
     return _log_sum(room[here]) if len(rows) else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _log_forward(log_start, log_step, logs, rows, alpha, room):
     for t in range(len(rows)):
         if t == 0:
@@ -340,7 +341,7 @@ def _log_forward(log_start, log_step, logs, rows, alpha, room):
     return _log_sum(alpha[-1]) if len(rows) else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _log_backward(log_step, logs, rows, value, gamma, xi, room):
     states = len(log_step)
     beta, ahead, terms = room[0], room[1], np.empty(states)
