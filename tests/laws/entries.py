@@ -7,14 +7,16 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 import mercer.kernels
 from mercer.kernels import Kernel
-from mercer.testing import Inapplicable, KernelCase, MachineCase, apply
+from mercer.testing import KERNEL_LAWS, Inapplicable, KernelCase, MachineCase, apply
 from mercer.testing.law import Law
 from tests.laws.functions import FUNCTIONS
 from tests.laws.items import ITEMS
 
-__all__ = ["Entry", "MachineEntry", "complaints", "nodes_of"]
+__all__ = ["Entry", "MachineEntry", "complaints", "nodes_of", "quick_and_slow"]
 
 NAMES = {name: getattr(mercer.kernels, name) for name in mercer.kernels.__all__} | FUNCTIONS
 LIBRARIES = {"strict_arrays": "array_api_strict", "torch_tensors": "torch"}
@@ -117,3 +119,16 @@ def complaints(
 def nodes_of(k: Kernel) -> set[type]:
     """Return the classes of a kernel and its parts."""
     return {type(k)}.union(*(nodes_of(part) for part in k.children()))
+
+
+def quick_and_slow(entries: list[Entry]) -> list[Any]:
+    """Return entries as parameters of a test, of which those are slow that bring no new class of
+    kernels, kind of items, or law for the class: other parameters of what was there before."""
+    seen: set[Any] = set()
+    found = []
+    for entry in entries:
+        kernel, laws = entry.kernel, set(KERNEL_LAWS) - entry.silent()
+        brings = nodes_of(kernel) | {entry.items} | {(type(kernel), law) for law in laws}
+        found.append(pytest.param(entry, marks=[] if brings - seen else [pytest.mark.slow]))
+        seen |= brings
+    return found

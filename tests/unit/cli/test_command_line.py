@@ -208,7 +208,10 @@ def ants(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(("request_to_end", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(
+    ("request_to_end", "status"),
+    [("SIGINT", 130), pytest.param("SIGTERM", 143, marks=pytest.mark.slow)],
+)
 def test_an_interruption_leaves_nothing_behind(request_to_end, status, ants):
     process = started("fit", cwd=ants, preexec_fn=interruptible)
     assert "No DATA was given" in process.stdout.readline()
@@ -220,6 +223,7 @@ def test_an_interruption_leaves_nothing_behind(request_to_end, status, ants):
     assert written(ants) == {"ants.csv"}
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_files_of_before(ants):
     folder = ants / "results"
     folder.mkdir()
@@ -235,6 +239,7 @@ def test_a_full_disk_leaves_the_files_of_before(ants):
     assert (folder / "report.html").read_text(encoding="utf-8") == "of before"
 
 
+@pytest.mark.slow
 def test_the_same_command_gives_the_same_files_and_predictions_follow(ants):
     for out in ("one", "two"):
         status, _, err = run("fit", "ants.csv", "--target", "kind", *QUICK, "--out", out, cwd=ants)

@@ -44,6 +44,7 @@ from mercer.kernels import (
 from mercer.rkhs import Function
 from mercer.selection import GridSearchCV
 from mercer.testing.law import count
+from tests.laws.entries import quick_and_slow
 from tests.laws.functions import FUNCTIONS
 from tests.laws.items import ITEMS
 from tests.laws.registry import KERNELS, MACHINES
@@ -84,15 +85,15 @@ def test_a_machine_that_has_learned_nothing_comes_back_too(entry, again):
     assert vars(loaded).keys() == vars(entry.machine).keys()
 
 
-def test_a_function_of_every_kernel_comes_back_to_the_last_bit(again):
-    for entry in KERNELS:
-        items = ITEMS[entry.items]
-        kernel = entry.kernel.resolve(items)
-        weights = np.random.default_rng(3).normal(size=count(items))
-        function = Function(kernel, items, weights)
-        asked, loaded = again((entry.kernel, function))
-        assert asked == entry.kernel and loaded.kernel == kernel, entry
-        identical(loaded(items), function(items), entry)
+@pytest.mark.parametrize("entry", quick_and_slow(KERNELS), ids=str)
+def test_a_function_of_every_kernel_comes_back_to_the_last_bit(entry, again):
+    items = ITEMS[entry.items]
+    kernel = entry.kernel.resolve(items)
+    weights = np.random.default_rng(3).normal(size=count(items))
+    function = Function(kernel, items, weights)
+    asked, loaded = again((entry.kernel, function))
+    assert asked == entry.kernel and loaded.kernel == kernel
+    identical(loaded(items), function(items))
 
 
 @pytest.mark.slow
