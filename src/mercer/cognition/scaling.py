@@ -19,7 +19,7 @@ from mercer.cognition.similarity_axioms import admit_square, first_true, name_it
 from mercer.errors import DomainError, suggestion
 from mercer.gram import Dense
 from mercer.gram.centered import Centered
-from mercer.solvers.eigenpairs import Full
+from mercer.solvers.eigenpairs import DenseEigensolver
 
 __all__ = ["StimulusMap", "classical_scaling", "stimulus_map"]
 
@@ -141,7 +141,7 @@ def classical_scaling(dissimilarities: ArrayLike, dimensions: int = 2) -> np.nda
            [ 1.667]])
     """
     D, _ = _dissimilarities(dissimilarities, "dissimilarities", None)
-    found = Full().solve(Centered(Dense(-0.5 * D**2)), dimensions)
+    found = DenseEigensolver().solve(Centered(Dense(-0.5 * D**2)), dimensions)
     return found.vectors * np.sqrt(np.maximum(found.values, 0.0))
 
 

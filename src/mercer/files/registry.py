@@ -37,6 +37,8 @@ RENAMED: dict[str, str] = {
     "plans.SpectralPlan": "plans.Plan",
     "plans.NewtonPlan": "plans.Plan",
     "kernels.Basis": "kernels.BasisFunctions",
+    "solvers.Spectrum": "solvers.Eigenpairs",
+    "solvers.Walk": "solvers.PerceptronSolution",
 }  # classes that older files know by another name
 OWN = "registered"  # the "room" of what users have registered
 

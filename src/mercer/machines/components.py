@@ -24,7 +24,7 @@ from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.machines.sketching import Items, Sketching
 from mercer.plans import Decision
-from mercer.solvers.eigenpairs import Full, Spectrum, rounding
+from mercer.solvers.eigenpairs import DenseEigensolver, Eigenpairs, rounding
 from mercer.solvers.problem import Approximation
 
 __all__ = ["Components", "components_of"]
@@ -49,7 +49,7 @@ class Components:
         The sum of all of the exact one, but for the mean, which is approximate.
     scores : ndarray or None
         Components of the items, if these are in memory.
-    solution : Spectrum
+    solution : Eigenpairs
     """
 
     function: Any
@@ -57,7 +57,7 @@ class Components:
     values: np.ndarray
     trace: float
     scores: np.ndarray | None
-    solution: Spectrum
+    solution: Eigenpairs
 
 
 def components_of(
@@ -98,7 +98,7 @@ def components_of(
     residuals = np.linalg.norm(S - np.diag(values), axis=0)
     lengths = None if scores is None else scores / np.sqrt(values)
     off = float((residuals / values).max())
-    solution = Spectrum(
+    solution = Eigenpairs(
         values, vectors if lengths is None else lengths, residuals,
         "solved" if off <= ACCEPTED else "stalled", "sketch",
         message="" if off <= ACCEPTED else "rounding errors hide it; use fewer components",
@@ -123,7 +123,7 @@ def _judged(sketching: Sketching, white: Any, count: int, center: bool) -> Appro
 
     def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
         moved, means = center_gram(gram) if center else (gram, np.zeros(gram.order))
-        found = Full().solve(moved, min(count, gram.order - 1))
+        found = DenseEigensolver().solve(moved, min(count, gram.order - 1))
         kept = found.values > rounding(found.values, gram.order)
         alpha = found.vectors[:, kept] / np.sqrt(found.values[kept])
         if center:

@@ -29,7 +29,7 @@ from mercer.machines.pairs import duel_directions, votes
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.memory import afford
 from mercer.rkhs import Function
-from mercer.solvers.linear_program import BYTES, LinearSolution, separate
+from mercer.solvers.linear_program import BYTES_PER_ENTRY, LinearSolution, separate
 from mercer.values import positive
 
 __all__ = ["LPSVC"]
@@ -205,5 +205,5 @@ def _matrix(kernel: Kernel, points: Points, largest: int) -> np.ndarray:
     """Return the Gram matrix, if there is memory for it and for the largest program."""
     n = len(points)
     task = f"linear programming with {largest} of {n} items"
-    afford(8 * n**2 + BYTES * largest**2, task, "use fewer items")
+    afford(8 * n**2 + BYTES_PER_ENTRY * largest**2, task, "use fewer items")
     return assemble(kernel, points).matrix()

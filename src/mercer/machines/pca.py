@@ -29,7 +29,7 @@ from mercer.plans import Decision, Plan, requested, size_of
 from mercer.plans.products import decide_spectrum
 from mercer.rkhs import Function
 from mercer.solvers.davidson import Davidson
-from mercer.solvers.eigenpairs import Full, Spectrum
+from mercer.solvers.eigenpairs import DenseEigensolver, Eigenpairs
 from mercer.solvers.lanczos import Lanczos
 from mercer.values import whole
 
@@ -80,7 +80,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         Minus the mean of each axis over the training items.
     coef_ : ndarray or None
         The axes as weights of the kernel's features, where those are fewer than the items.
-    solution_ : Spectrum
+    solution_ : Eigenpairs
         Its `certificate` is the largest |Kv − λv|/λ.
     kernel_, plan_
         As in `KernelRidge`.
@@ -259,11 +259,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         size = size_of(kernel, points, products=True)
         return decide_spectrum(requested(self.follow), kernel, points, size, count, self.solver)
 
-    def _spectrum(self, gram: Operator, plan: Decision, proved: bool) -> Spectrum:
+    def _spectrum(self, gram: Operator, plan: Decision, proved: bool) -> Eigenpairs:
         """Return the eigenvalues that were asked for, refusing those that are zero."""
         count = None if self.n_components is None else int(self.n_components)
         if count is None or plan.method == "dense":
-            spectrum = Full().solve(gram, count)
+            spectrum = DenseEigensolver().solve(gram, count)
             _require_positive(spectrum)
         else:
             passes = PASSES if plan.method == "randomized" else None
@@ -284,7 +284,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         return spectrum
 
 
-def _warn_unless_solved(spectrum: Spectrum, level: int) -> None:
+def _warn_unless_solved(spectrum: Eigenpairs, level: int) -> None:
     if spectrum.status != "solved":
         residual = f"{spectrum.certificate:.2g}: {spectrum.message}"
         message = f"components have the residual |Kv − λv|/λ = {residual}"
@@ -295,7 +295,7 @@ def _too_many(count: int, found: int, what: str) -> str:
     return f"n_components is {count}, but there are only {found} {what}; use {found} or fewer"
 
 
-def _require_positive(spectrum: Spectrum) -> None:
+def _require_positive(spectrum: Eigenpairs) -> None:
     smallest, largest = spectrum.smallest or 0.0, float(spectrum.values.max(initial=0.0))
     if smallest < -NEGATIVE * largest:
         raise ValidityError(

@@ -30,7 +30,7 @@ from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer
 from mercer.memory import afford
 from mercer.rkhs import Function
-from mercer.solvers.perceptron import Rule, Walk, walk
+from mercer.solvers.perceptron import PerceptronRule, PerceptronSolution, fit_perceptron
 from mercer.values import whole
 
 __all__ = ["Perceptron"]
@@ -85,7 +85,7 @@ class Perceptron(Categorizer):
         Passes over the items; with several classes, of the one that took most.
     kernel_ : Kernel
         With its heuristics resolved.
-    solution_ : Walk
+    solution_ : PerceptronSolution
         Status and certificate: the share of items that are wrong. The history has the number of
         updates ("single") or of wrong items ("batch") of each pass, summed over the classes.
 
@@ -139,7 +139,7 @@ class Perceptron(Categorizer):
         self._require_finite(kernel, points)
         signs = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
         signs = signs[:, 1] if len(classes) == 2 else signs
-        found = walk(assemble(kernel, points, self._route(kernel, points)), signs, rule)
+        found = fit_perceptron(assemble(kernel, points, self._route(kernel, points)), signs, rule)
         found = replace(found, message=self._message(found, classes))
         function = Function(kernel, points, found.coefficients)
         if found.message and not self.averaged:
@@ -230,14 +230,14 @@ class Perceptron(Categorizer):
         features = LowRank(features_of(self.kernel_, points)(points)).features
         return np.asarray(features @ a[1:]) + a[0], np.sum(a**2, axis=0)
 
-    def _rule(self) -> Rule:
+    def _rule(self) -> PerceptronRule:
         """Return the checked parameters."""
         if self.rule not in RULES:
             raise ValidityError(f"rule cannot be {self.rule!r}{suggestion(self.rule, RULES)}")
         seed = None
         if self.shuffle:
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        return Rule(
+        return PerceptronRule(
             batch=self.rule == "batch",
             margin=number(self.margin, "margin"),
             rate=self._rate(),
@@ -278,7 +278,7 @@ class Perceptron(Categorizer):
                 f"{kernel!r} of item {item} and itself is not a finite number; scale the data down"
             )
 
-    def _message(self, found: Walk, classes: np.ndarray) -> str:
+    def _message(self, found: PerceptronSolution, classes: np.ndarray) -> str:
         """Say which errors are left and what to do; nothing if there are none."""
         if found.status == "solved":
             return ""

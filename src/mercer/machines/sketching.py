@@ -27,7 +27,7 @@ from mercer.machines.machine import shown
 from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.ridge import decide_sketch
 from mercer.rkhs import Featured, Function
-from mercer.solvers.pivoted_cholesky import pivoted
+from mercer.solvers.pivoted_cholesky import pivoted_cholesky
 from mercer.solvers.problem import Approximation
 from mercer.solvers.sketched_ridge import CANDIDATES, JUDGES, WITNESSES
 
@@ -319,7 +319,9 @@ def centers_for(kernel: Kernel, items: Items, how: Nystrom) -> Points:
         return sample[np.sort(rng.choice(len(sample), count, replace=False))]
     _require_candidates(count, len(sample))
     if how.choose == "pivoted":
-        return sample[np.sort(pivoted(Blocked(kernel, sample), count, seed=how.seed).pivots)]
+        return sample[
+            np.sort(pivoted_cholesky(Blocked(kernel, sample), count, seed=how.seed).pivots)
+        ]
     if not isinstance(sample, Vectors):
         raise DomainError(
             'choose="k-means" takes means, which only vectors have; use "uniform" or "pivoted"'

@@ -18,7 +18,7 @@ from mercer.plans.plan import Decision, Plan
 from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.cost import Size
 from mercer.solvers.davidson import Davidson
-from mercer.solvers.eigenpairs import Full
+from mercer.solvers.eigenpairs import DenseEigensolver
 from mercer.solvers.iterative import MIN_ITEMS
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.leastsquares import LeastSquares
@@ -78,7 +78,7 @@ def _eigensolvers(
 ) -> Iterator[Candidate]:
     """Yield LAPACK, or iterations on a matrix that is stored where that is faster and fits."""
     if method == "dense":
-        yield Candidate("eigen", Full(), size, why, fields={"method": method})
+        yield Candidate("eigen", DenseEigensolver(), size, why, fields={"method": method})
         return
     lanczos = Lanczos(passes=None if method == "partial" else 1)
     stored = Candidate("lanczos", lanczos, size, why, fields={"method": method})

@@ -19,7 +19,7 @@ from mercer.kernels.base import same_width
 from mercer.progress import progress
 from mercer.rkhs.function import Function
 from mercer.rkhs.passes import require_in_memory, rows_of
-from mercer.solvers.pivoted_cholesky import pivoted
+from mercer.solvers.pivoted_cholesky import pivoted_cholesky
 from mercer.values import whole
 
 __all__ = ["Embedding", "mean_embedding"]
@@ -139,7 +139,7 @@ def _chosen(kernel: Kernel, sample: Points, count: int, seed: int) -> np.ndarray
     """Return which items of the sample span what it holds."""
     if count >= len(sample):
         return np.arange(len(sample))
-    pivots = pivoted(Blocked(kernel, sample), count, seed=seed).pivots
+    pivots = pivoted_cholesky(Blocked(kernel, sample), count, seed=seed).pivots
     return np.sort(pivots) if len(pivots) else np.zeros(1, int)  # the kernel is zero on all
 
 

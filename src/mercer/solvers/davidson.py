@@ -41,22 +41,22 @@ from mercer.solvers.cost import (
     item_bytes,
     product_seconds,
 )
-from mercer.solvers.eigenpairs import EPS, Spectrum, certified
+from mercer.solvers.eigenpairs import EPS, Eigenpairs, certify_eigenpairs
 from mercer.solvers.lanczos import Lanczos
-from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, pivoted
+from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, pivoted_cholesky
 from mercer.threads import one_blas_thread
 
 __all__ = ["Davidson"]
 
-PROBES = 8  # vectors that look for what the factor may have missed
-LOOKS = 5  # products with them before the iteration may end
+RANDOM_PROBES = 8  # vectors that look for what the factor may have missed
+MIN_PROBE_PRODUCTS = 5  # products with them before the iteration may end
 # Leading vectors of the factor in the first block, for each that is asked for: at least, at most.
-START, WIDE = 2, 4
-FALLEN = 0.5  # share of the last eigenvalue asked for; those above it are hard to tell apart
-DEPTH = 6  # further blocks before the basis is restarted
-NEAR = 0.1  # values of the factor at least this share below θ are told apart from it
-NEGLIGIBLE = 1e-13  # share of the trace below which more columns of the factor gain nothing
-DEPENDENT = 1e-10  # length of a unit vector outside the basis below which it is rounding
+MIN_LEADING, MAX_LEADING = 2, 4
+CLUSTER_SHARE = 0.5  # of the last eigenvalue asked for; those above are hard to tell from it
+MAX_BLOCKS = 6  # further ones before the basis is restarted
+MIN_GAP_SHARE = 0.1  # values of the factor at least this share below θ are told apart from it
+NEGLIGIBLE_TRACE = 1e-13  # share of all below which more columns of the factor gain nothing
+MIN_NEW_LENGTH = 1e-10  # of a unit vector outside the basis below which it is rounding
 # Vectors, for each that is asked for: the basis, products with it, and what is beside them.
 BASIS_VECTORS = 40
 # More columns of the factor than this share of the items would take longer than they save.
@@ -64,7 +64,7 @@ MAX_SHARE_OF_COLUMNS = 0.02
 MIN_RANK = 64  # columns of a factor that helps
 BLOCKS_BESIDE_FACTOR = 5  # of its columns, while it is made
 USUAL_PRODUCTS = 6
-SLAB = 4096  # rows of residuals that are computed at a time
+RESIDUAL_ROWS = 4096  # of residuals that are computed at a time
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Davidson:
     def name(self) -> str:
         return "partial" if self.passes is None else "randomized"
 
-    def solve(self, gram: Operator, count: int) -> Spectrum:
+    def solve(self, gram: Operator, count: int) -> Eigenpairs:
         """Return the `count` largest eigenvalues and their vectors.
 
         If the user interrupts, the best vectors so far are returned, with their residuals.
@@ -137,15 +137,18 @@ class Davidson:
         with one_blas_thread:
             return self._solve(gram, count)
 
-    def _solve(self, gram: Operator, count: int) -> Spectrum:
+    def _solve(self, gram: Operator, count: int) -> Eigenpairs:
         rng, n = check_random_state(self.random_state), gram.order
-        near = Near(gram, self.rank, int(rng.randint(2**31 - 1)), count)
-        probes, least = (0, 1) if near.complete and self.definite else (PROBES, LOOKS)
-        width = count + PROBES
-        found = Found(n, count, min(n, max(WIDE, START + DEPTH) * width) + width, near.bound)
-        W = found.beyond(np.hstack([near.leading, rng.standard_normal((n, max(probes, 1)))]))
+        near = LowRankModel(gram, self.rank, int(rng.randint(2**31 - 1)), count)
+        proof = near.complete and self.definite
+        probes, least = (0, 1) if proof else (RANDOM_PROBES, MIN_PROBE_PRODUCTS)
+        width = count + RANDOM_PROBES
+        room = min(n, max(MAX_LEADING, MIN_LEADING + MAX_BLOCKS) * width) + width
+        found = RitzBasis(n, count, room, near.bound)
+        beside = rng.standard_normal((n, max(probes, 1)))
+        W = found.orthonormalize(np.hstack([near.leading, beside]))
         if W.shape[1] < count:  # the factor has hardly any rank
-            W = found.beyond(np.hstack([W, rng.standard_normal((n, count))]))
+            W = found.orthonormalize(np.hstack([W, rng.standard_normal((n, count))]))
         history: list[float] = []
         stop, doubts = "", 0
         with convergence("principal components", self.tol) as report:
@@ -154,16 +157,16 @@ class Davidson:
                     KW = gram @ W
                     KW /= near.scale
                     found.extend(W, KW)
-                    left, enough = found.residuals(), found.enough(self.tol)
+                    left, enough = found.residuals(), found.tolerances(self.tol)
                     history.append(float(np.max(left / enough)) * self.tol)
                     report(history[-1])
                     going = np.flatnonzero(left > enough)
                     if not len(going) and len(history) >= least:
-                        going, doubts = found.doubtful(self.tol, not probes), doubts + 1
-                        if not len(going) or doubts > 2 * LOOKS:
+                        going, doubts = found.unproved(self.tol, not probes), doubts + 1
+                        if not len(going) or doubts > 2 * MIN_PROBE_PRODUCTS:
                             break
-                        if doubts == LOOKS and not probes:  # no proof is in sight
-                            probes, least = PROBES, len(history) + LOOKS
+                        if doubts == MIN_PROBE_PRODUCTS and not probes:  # no proof is in sight
+                            probes, least = RANDOM_PROBES, len(history) + MIN_PROBE_PRODUCTS
                     if len(history) >= (self.passes or self.max_passes):
                         if self.passes is None:
                             stop = (
@@ -171,22 +174,22 @@ class Davidson:
                             )
                         break
                     if found.size + len(going) + probes > found.room:
-                        found.restart(START * width, going)
-                    fixed = near.correct(found.rest(going), found.all[going])
-                    W = found.beyond(
+                        found.restart(MIN_LEADING * width, going)
+                    fixed = near.correct(found.residual_vectors(going), found.ritz_values[going])
+                    W = found.orthonormalize(
                         np.hstack([fixed, KW @ rng.standard_normal((KW.shape[1], probes))])
                     )
             except KeyboardInterrupt:
                 if not history:
                     raise
                 stop = f"interrupted after {len(history)} products"
-        return certified(
+        return certify_eigenpairs(
             gram, found.values * near.scale, found.vectors, "stalled" if stop else "solved",
             self.name, images=found.images * near.scale, history=tuple(history), message=stop,
         )  # fmt: skip
 
 
-class Near:
+class LowRankModel:
     """A matrix FFᵀ near a Gram matrix over its scale, with the spectrum of FᵀF = VDVᵀ.
 
     Attributes
@@ -207,7 +210,7 @@ class Near:
         inside: Any = gram.gram if isinstance(gram, Centered) else gram
         diagonal = inside.diagonal()
         self.scale = float(np.max(np.abs(diagonal), initial=0.0)) or 1.0
-        factor = pivoted(inside, rank, NEGLIGIBLE * float(np.sum(diagonal)), seed)
+        factor = pivoted_cholesky(inside, rank, NEGLIGIBLE_TRACE * float(np.sum(diagonal)), seed)
         self.F = factor.columns
         self.F /= np.sqrt(self.scale)
         if isinstance(gram, Centered):
@@ -216,8 +219,8 @@ class Near:
         self.D, self.V = D[::-1], V[:, ::-1]
         # Eigenvalues of FFᵀ are not larger than those of K, since their difference is positive.
         last = self.D[count - 1] if count <= len(D) else 0.0
-        low = np.flatnonzero(self.D[: WIDE * count] < FALLEN * last)
-        taken = max(START * count, low[0] if len(low) else 0)
+        low = np.flatnonzero(self.D[: MAX_LEADING * count] < CLUSTER_SHARE * last)
+        taken = max(MIN_LEADING * count, low[0] if len(low) else 0)
         self.leading = self.F @ self.V[:, :taken]
         beyond = self.D[taken] if taken < len(D) else 0.0
         self.bound = float(beyond + factor.left.sum() / self.scale)
@@ -231,16 +234,16 @@ class Near:
         stays positive.
         """
         theta = np.maximum(theta, EPS * self.D.max(initial=0.0) + np.finfo(float).tiny)
-        gaps = np.maximum(theta - self.D[:, None], NEAR * theta)
+        gaps = np.maximum(theta - self.D[:, None], MIN_GAP_SHARE * theta)
         return R + self.F @ (self.V @ (self.V.T @ (self.F.T @ R) / gaps))
 
 
-class Found:
+class RitzBasis:
     """An orthonormal basis Q with KQ, and the best approximate eigenvectors in its span.
 
     Attributes
     ----------
-    all : ndarray
+    ritz_values : ndarray
         The values of all of them, descending.
     bound : float
         No unit vector v outside the span has a larger vᵀKv.
@@ -260,11 +263,11 @@ class Found:
         self._T[: self.size, old : self.size] = C
         self._T[old : self.size, : self.size] = C.T
         values, S = np.linalg.eigh(self._T[: self.size, : self.size])
-        self.all, self._S = values[::-1], S[:, ::-1]
+        self.ritz_values, self._S = values[::-1], S[:, ::-1]
 
     @property
     def values(self) -> np.ndarray:
-        return self.all[: self.count]
+        return self.ritz_values[: self.count]
 
     @property
     def vectors(self) -> np.ndarray:
@@ -275,21 +278,23 @@ class Found:
         """K times the vectors."""
         return self._KQ[:, : len(self._S)] @ self._S[:, : self.count]
 
-    def rest(self, which: np.ndarray) -> np.ndarray:
+    def residual_vectors(self, which: np.ndarray) -> np.ndarray:
         """Return Kv − θv of some of the vectors."""
         S = self._S[:, which]
-        return self._KQ[:, : self.size] @ S - self._Q[:, : self.size] @ (S * self.all[which])
+        return self._KQ[:, : self.size] @ S - self._Q[:, : self.size] @ (
+            S * self.ritz_values[which]
+        )
 
     def residuals(self) -> np.ndarray:
         """Return |Kv − θv| of each."""
-        return np.linalg.norm(self.rest(np.arange(len(self.values))), axis=0)
+        return np.linalg.norm(self.residual_vectors(np.arange(len(self.values))), axis=0)
 
-    def enough(self, tol: float) -> np.ndarray:
+    def tolerances(self, tol: float) -> np.ndarray:
         """Return the residuals that need not be made smaller."""
         rounding = 4 * np.sqrt(len(self._Q)) * EPS * abs(self.values[0])
         return tol * np.abs(self.values) + rounding + np.finfo(float).tiny
 
-    def beyond(self, W: np.ndarray) -> np.ndarray:
+    def orthonormalize(self, W: np.ndarray) -> np.ndarray:
         """Return orthonormal vectors for what of the span of W lies outside that of the basis."""
         Q = self._Q[:, : self.size]
         for _ in range(2):  # the second time takes away what rounding left
@@ -300,37 +305,37 @@ class Found:
             return W
         W, R = np.linalg.qr(W)
         U, s, _ = np.linalg.svd(R)
-        W = W @ U[:, : len(s)][:, s > DEPENDENT]
+        W = W @ U[:, : len(s)][:, s > MIN_NEW_LENGTH]
         W -= Q @ (Q.T @ W)
         return np.linalg.qr(W[:, : len(Q) - self.size])[0]
 
-    def doubtful(self, tol: float, proof: bool) -> np.ndarray:
+    def unproved(self, tol: float, proof: bool) -> np.ndarray:
         """Return the further vectors that leave room for an eigenvalue above the last asked for.
 
         If there are none, no eigenvalue larger than that by more than the tolerance is missing.
         Where there is no bound to prove it, only those are looked at that are near the last one.
         """
-        last = self.values[-1] + self.enough(tol)[-1]
+        last = self.values[-1] + self.tolerances(tol)[-1]
         others = np.arange(self.count, self.size)
         if not proof:
-            others = others[self.all[others] > (1 - NEAR) * last]
+            others = others[self.ritz_values[others] > (1 - MIN_GAP_SHARE) * last]
         elif last <= self.bound:
-            return others[:PROBES]
+            return others[:RANDOM_PROBES]
         G = self._coupling(others)
-        gaps = np.sqrt(last - self.all[others])
+        gaps = np.sqrt(last - self.ritz_values[others])
         G /= np.outer(gaps, gaps)
         room = last - self.bound if proof else last / 2
         if not len(others) or np.linalg.eigvalsh(G)[-1] <= room:
             return others[:0]
-        return others[np.sort(np.argsort(-G.diagonal(), kind="stable")[:PROBES])]
+        return others[np.sort(np.argsort(-G.diagonal(), kind="stable")[:RANDOM_PROBES])]
 
     def _coupling(self, which: np.ndarray) -> np.ndarray:
         """Return RᵀR of the residuals of some of the vectors."""
         S, G = self._S[:, which], np.zeros((len(which), len(which)))
-        for first in range(0, len(self._Q), SLAB):
-            rows = slice(first, first + SLAB)
+        for first in range(0, len(self._Q), RESIDUAL_ROWS):
+            rows = slice(first, first + RESIDUAL_ROWS)
             R = self._KQ[rows, : self.size] @ S - self._Q[rows, : self.size] @ (
-                S * self.all[which]
+                S * self.ritz_values[which]
             )
             G += R.T @ R
         return G
@@ -343,7 +348,7 @@ class Found:
         kept = min(max(kept, int(going.max(initial=0)) + 1), self.size)
         dropped = np.arange(kept, self.size)
         if len(dropped):
-            a, b = self.all[kept], np.linalg.norm(self._coupling(dropped), 2)
+            a, b = self.ritz_values[kept], np.linalg.norm(self._coupling(dropped), 2)
             middle, half = (a + self.bound) / 2, (a - self.bound) / 2
             self.bound = float(middle + np.sqrt(half**2 + b))
         S = self._S[:, :kept]
@@ -351,6 +356,6 @@ class Found:
         self._KQ[:, :kept] = self._KQ[:, : self.size] @ S
         self.size = kept
         self._T[...] = 0.0
-        np.fill_diagonal(self._T[:kept, :kept], self.all[:kept])
+        np.fill_diagonal(self._T[:kept, :kept], self.ritz_values[:kept])
         self._S = np.eye(kept)
-        self.all = self.all[:kept]
+        self.ritz_values = self.ritz_values[:kept]

@@ -26,13 +26,13 @@ from mercer.solvers.cost import (
 )
 from mercer.solvers.problem import Approximation, Status
 
-__all__ = ["Full", "Spectrum", "certified", "rounding"]
+__all__ = ["DenseEigensolver", "Eigenpairs", "certify_eigenpairs", "rounding"]
 
 EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class Eigenpairs:
     """Eigenvalues in descending order with their unit vectors.
 
     Attributes
@@ -77,13 +77,13 @@ class Spectrum:
 
 
 @dataclass(frozen=True)
-class Full:
+class DenseEigensolver:
     """The whole spectrum by LAPACK, at about 9n³ operations; with m features at nm² + 9m³.
 
     Examples
     --------
     >>> from mercer.gram import Dense
-    >>> Full().solve(Dense(np.array([[2.0, 1.0], [1.0, 2.0]])), 1).values.round(12)
+    >>> DenseEigensolver().solve(Dense(np.array([[2.0, 1.0], [1.0, 2.0]])), 1).values.round(12)
     array([3.])
     """
 
@@ -101,21 +101,21 @@ class Full:
             return Cost(needed, 2 * n * m**2 * FLOP_SECONDS)
         return Cost(needed, product_seconds(n**2 / 2, size.row) + 27 * factor_seconds(n))
 
-    def solve(self, gram: Operator, count: int | None = None) -> Spectrum:
+    def solve(self, gram: Operator, count: int | None = None) -> Eigenpairs:
         """Return the `count` largest eigenvalues, by default all that are above rounding."""
         values, vectors = _by_features(gram) if isinstance(gram, LowRank) else _by_matrix(gram)
         if count is None:
             count = int(np.sum(values > rounding(values, gram.order)))
-        return certified(
+        return certify_eigenpairs(
             gram, values[:count], vectors[:, :count], "solved", self.name,
             smallest=float(values.min(initial=0.0)),
         )  # fmt: skip
 
 
-def certified(
+def certify_eigenpairs(
     gram: Operator, values: np.ndarray, vectors: np.ndarray, status: Status, solver: str,
     images: np.ndarray | None = None, **more: Any,
-) -> Spectrum:  # fmt: skip
+) -> Eigenpairs:  # fmt: skip
     """Return a spectrum with determined signs and the residuals of its vectors.
 
     `images` are the products of the matrix with the vectors, where those have been made already.
@@ -130,7 +130,7 @@ def certified(
     residuals = np.linalg.norm(apart, axis=0) * size
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     vectors = vectors * np.where(largest < 0, -1.0, 1.0)
-    return Spectrum(values, vectors, residuals, status, solver, **more)
+    return Eigenpairs(values, vectors, residuals, status, solver, **more)
 
 
 def rounding(values: np.ndarray, order: int) -> float:

@@ -34,7 +34,7 @@ from mercer.solvers.cost import (
     Size,
     product_seconds,
 )
-from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, LowRankFactor, pivoted
+from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, LowRankFactor, pivoted_cholesky
 from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
 from mercer.threads import in_threads
 
@@ -64,7 +64,7 @@ class Preconditioned(State):
         """Return SF, for a trace of what is left of at most `enough`, if the rank allows."""
         if self.factor is None or (enough < self.enough and self.factor.rank < rank):
             gram: Any = self.problem.gram
-            self.factor = pivoted(gram, rank, enough, seed)
+            self.factor = pivoted_cholesky(gram, rank, enough, seed)
             self.enough = enough
         F = self.factor.columns
         return F if self.roots is None else self.roots[:, None] * F

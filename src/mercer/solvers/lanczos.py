@@ -33,18 +33,18 @@ from mercer.solvers.cost import (
     item_bytes,
     product_seconds,
 )
-from mercer.solvers.eigenpairs import EPS, Spectrum, certified
+from mercer.solvers.eigenpairs import EPS, Eigenpairs, certify_eigenpairs
 from mercer.threads import cores
 
 __all__ = ["Lanczos"]
 
-DEPTH = 10  # blocks in a basis before it is restarted
-SPARE = 2  # vectors in a block, beside those that are asked for
+MAX_BLOCKS = 10  # blocks in a basis before it is restarted
+GUARD_VECTORS = 2  # vectors in a block, beside those that are asked for
 # Vectors, for each that is multiplied at once: the basis and what is beside it; more where the
 # matrix is not stored, because the threads of a product have sums of their own.
 BASIS_VECTORS, UNSTORED_BASIS_VECTORS = 16, 25
 USUAL_PRODUCTS = 13
-OVERSAMPLED = 10  # the same for the randomized method, which makes up for few products
+OVERSAMPLING = 10  # the same for the randomized method, which makes up for few products
 
 
 @dataclass(frozen=True)
@@ -96,21 +96,21 @@ class Lanczos:
 
     def width(self, count: int) -> int:
         """Return how many vectors are multiplied at once."""
-        return max(count + (SPARE if self.passes is None else OVERSAMPLED), 8)
+        return max(count + (GUARD_VECTORS if self.passes is None else OVERSAMPLING), 8)
 
     @property
     def name(self) -> str:
         return "partial" if self.passes is None else "randomized"
 
-    def solve(self, gram: Operator, count: int) -> Spectrum:
+    def solve(self, gram: Operator, count: int) -> Eigenpairs:
         """Return the `count` largest eigenvalues and their vectors."""
         with one_blas_thread:
             return self._solve(gram, count)
 
-    def _solve(self, gram: Operator, count: int) -> Spectrum:
+    def _solve(self, gram: Operator, count: int) -> Eigenpairs:
         n = gram.order
         width = min(self.width(count), n)
-        basis = Basis(n, min(n, DEPTH * width) + width)
+        basis = KrylovBasis(n, min(n, MAX_BLOCKS * width) + width)
         start = check_random_state(self.random_state).standard_normal((n, width))
         W, stop = np.linalg.qr(start)[0], ""
         history: list[float] = []
@@ -139,7 +139,7 @@ class Lanczos:
                 if basis.size + W.shape[1] > basis.room:
                     basis.restart(values, S, count + width)
                     S = np.eye(basis.size)
-        return certified(
+        return certify_eigenpairs(
             gram,
             values[:count],
             basis.vectors @ S[:, :count],
@@ -150,7 +150,7 @@ class Lanczos:
         )
 
 
-class Basis:
+class KrylovBasis:
     """An orthonormal basis Q that grows block by block, and T = QᵀKQ."""
 
     def __init__(self, order: int, room: int) -> None:

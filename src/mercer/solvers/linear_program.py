@@ -30,15 +30,15 @@ from mercer.domains import real_numbers
 from mercer.errors import DomainError, ValidityError
 from mercer.solvers.certificate import Certified
 
-__all__ = ["BYTES", "LinearSolution", "separate"]
+__all__ = ["BYTES_PER_ENTRY", "LinearSolution", "separate"]
 
 # For each entry of the matrix, at the peak: it, the program, and what SciPy and HiGHS copy.
-BYTES = 130
+BYTES_PER_ENTRY = 130
 EPS = float(np.finfo(float).eps)
-FEASIBLE = 1e-9  # an item that is so little inside the margin is on it
-PRECISION = 1e-9  # of HiGHS; its own choice, 1e-7, may leave a gap that can be seen
-INSIDE = 1e-9  # share of C by which a y must be inside its bounds
-POLISHES = 2
+MARGIN_TOLERANCE = 1e-9  # an item that is so little inside the margin is on it
+HIGHS_TOLERANCE = 1e-9  # of HiGHS; its own choice, 1e-7, may leave a gap that can be seen
+POLISHING_STEPS = 2
+BOUND_TOLERANCE = 1e-9  # share of C by which a y must be inside its bounds
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ def separate(K: Any, signs: Any, C: Any = 1.0, tol: float = 1e-6) -> LinearSolut
     >>> solution.coefficients, solution.intercept, round(solution.objective, 12)
     (array([0. , 0. , 0. , 0.333...]), 0.0, 0.333333333333)
     """
-    program = Program(*_admit(K, signs, C))
+    program = LinearProgram(*_admit(K, signs, C))
     answer, alpha, y = program.optimize()
     if answer.status != 0:
         return _refusal(answer, program.C)
     best = program.judge(alpha, y)
-    for _ in range(POLISHES):
+    for _ in range(POLISHING_STEPS):
         best = min(best, program.judge(*program.polish(best)), key=lambda p: p.certificate)
     solved = best.certificate <= tol
     return LinearSolution(
@@ -154,7 +154,7 @@ def _admit(K: Any, signs: Any, C: Any) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 @dataclass(frozen=True)
-class Point:
+class PrimalDualPair:
     """α and y, with what can be said about them.
 
     `bound` is Σ yᵢ after y has been made to satisfy its constraints.
@@ -177,7 +177,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Program:
+class LinearProgram:
     """Similarities, signs, and the price of each item's slack."""
 
     K: np.ndarray
@@ -202,25 +202,25 @@ class Program:
             method="highs-ds",  # it ends at a vertex, which is sparse
             options={
                 "presolve": False,  # a dense matrix has nothing to take out
-                "primal_feasibility_tolerance": PRECISION,
-                "dual_feasibility_tolerance": PRECISION,
+                "primal_feasibility_tolerance": HIGHS_TOLERANCE,
+                "dual_feasibility_tolerance": HIGHS_TOLERANCE,
             },
         )
         if answer.status != 0:
             return answer, nothing, nothing
         return answer, -answer.ineqlin.marginals / rows, answer.x * unit
 
-    def judge(self, alpha: np.ndarray, y: np.ndarray) -> Point:
+    def judge(self, alpha: np.ndarray, y: np.ndarray) -> PrimalDualPair:
         """Return the nearest points that satisfy the constraints, with their objectives."""
         alpha = np.maximum(alpha, 0.0)
         alpha[alpha <= len(alpha) * EPS * alpha.max()] = 0.0
         f = self.K @ (alpha * self.z)
         b = self.middle(f)
         lack = np.maximum(1.0 - self.z * (f + b), 0.0)
-        paid = np.isfinite(self.C) & (lack > FEASIBLE)
+        paid = np.isfinite(self.C) & (lack > MARGIN_TOLERANCE)
         objective = float(np.sum(alpha) + self.C[paid] @ lack[paid])
         violation = float(np.max(lack, initial=0.0, where=~paid))
-        return Point(alpha, y, b, objective, self.bound(y), violation)
+        return PrimalDualPair(alpha, y, b, objective, self.bound(y), violation)
 
     def bound(self, y: np.ndarray) -> float:
         """Return Σ yᵢ after y has been made to satisfy the constraints: no α does better."""
@@ -254,7 +254,7 @@ class Program:
         left, right = np.clip([left, right], low, high)
         return float(left + (right - left) / 2)
 
-    def polish(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    def polish(self, point: PrimalDualPair) -> tuple[np.ndarray, np.ndarray]:
         """Return α and y corrected, so that what should hold with equality does.
 
         Items with 0 < yᵢ < Cᵢ are on the margin, and where αⱼ > 0 the constraint of y is tight.
@@ -262,7 +262,7 @@ class Program:
         singular.
         """
         z, y, alpha = self.z, point.y.copy(), point.alpha.copy()
-        on = np.flatnonzero((y > INSIDE * y.max()) & (y < (1 - INSIDE) * self.C))
+        on = np.flatnonzero((y > BOUND_TOLERANCE * y.max()) & (y < (1 - BOUND_TOLERANCE) * self.C))
         used = np.flatnonzero(alpha)
         if not len(on):
             return alpha, y
@@ -304,7 +304,7 @@ def _refusal(answer: Any, C: np.ndarray) -> LinearSolution:
     return LinearSolution(nothing, np.nan, "failed", message=message)
 
 
-def _inaccurate(found: Point, tol: float) -> str:
+def _inaccurate(found: PrimalDualPair, tol: float) -> str:
     return (
         f"the linear program is solved to a relative gap of {found.gap:.1e}, and items lack up "
         f"to {found.violation:.1e} of their margin, where tol={tol:.1e} was asked for: the "

@@ -15,22 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from mercer.gram import LowRank, Operator
 from mercer.solvers.problem import Solution
 from mercer.threads import in_threads
 
-if TYPE_CHECKING:
-    from mercer.solvers.sides import Side
-
-__all__ = ["Rule", "Walk", "walk"]
+__all__ = ["PerceptronRule", "PerceptronSolution", "fit_perceptron"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class PerceptronRule:
     """How to walk.
 
     Attributes
@@ -60,7 +58,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Walk(Solution):
+class PerceptronSolution(Solution):
     """Where a walk has ended. The certificate is the largest share of items still wrong.
 
     Attributes
@@ -78,21 +76,19 @@ class Walk(Solution):
     epochs: int = 0
 
 
-def walk(gram: Operator, signs: np.ndarray, rule: Rule) -> Walk:
+def fit_perceptron(gram: Operator, signs: np.ndarray, rule: PerceptronRule) -> PerceptronSolution:
     """Return a vector for each column of `signs`: of features where `gram` holds them (the
     primal), of items otherwise (the dual).
 
     Columns are independent of each other and walk on several threads.
     """
-    from mercer.solvers.sides import Features, Similarities, readable  # here: it loads Numba
-
     primal = isinstance(gram, LowRank)
-    array = readable(gram.features if isinstance(gram, LowRank) else gram.matrix())
+    array = as_loops_read(gram.features if isinstance(gram, LowRank) else gram.matrix())
     Z = np.ascontiguousarray(signs.reshape(gram.order, -1).T, dtype=np.float64)
     found: list[Any] = [None] * len(Z)
 
     def one(column: int) -> None:
-        side: Side = Features(array) if primal else Similarities(array)
+        side: Representation = PrimalWeights(array) if primal else DualValues(array)
         found[column] = (_batch if rule.batch else _single)(side, Z[column], rule)
 
     in_threads(one, range(len(Z)))
@@ -104,7 +100,7 @@ def walk(gram: Operator, signs: np.ndarray, rule: Rule) -> Walk:
         history[: len(end.history)] += end.history
     intercept = np.array([end.intercept for end in found])
     weights = None if found[0].weights is None else np.column_stack([e.weights for e in found])
-    return Walk(
+    return PerceptronSolution(
         coefficients=np.column_stack([e.coefficients for e in found]).reshape(signs.shape),
         intercept=intercept if shape else float(intercept[0]),
         status="stalled" if wrong.any() else "solved",
@@ -120,7 +116,7 @@ def walk(gram: Operator, signs: np.ndarray, rule: Rule) -> Walk:
 
 
 @dataclass(frozen=True)
-class End:
+class Column:
     """Where one column has ended, with the number of wrong items or updates of each pass."""
 
     coefficients: np.ndarray
@@ -131,8 +127,8 @@ class End:
     history: list[int]
 
 
-def _single(side: Side, z: np.ndarray, rule: Rule) -> End:
-    """Walk by the fixed-increment rule."""
+def _single(side: Representation, z: np.ndarray, rule: PerceptronRule) -> Column:
+    """PerceptronSolution by the fixed-increment rule."""
     n, rng = len(z), np.random.default_rng(rule.seed)
     c, late, order = np.zeros(n), np.zeros(n), np.arange(n)
     history: list[int] = []
@@ -145,8 +141,8 @@ def _single(side: Side, z: np.ndarray, rule: Rule) -> End:
     return _end(side, z, rule, c, late / (n * len(history)), sum(history), history)
 
 
-def _batch(side: Side, z: np.ndarray, rule: Rule) -> End:
-    """Walk by the batch rule, which makes one step or more before it looks at θ."""
+def _batch(side: Representation, z: np.ndarray, rule: PerceptronRule) -> Column:
+    """PerceptronSolution by the batch rule, which makes one step or more before it looks at θ."""
     c, late = np.zeros(len(z)), np.zeros(len(z))
     history: list[int] = []
     for k in range(rule.epochs):
@@ -165,9 +161,14 @@ def _batch(side: Side, z: np.ndarray, rule: Rule) -> End:
 
 
 def _end(
-    side: Side, z: np.ndarray, rule: Rule, c: np.ndarray, late: np.ndarray, updates: int,
+    side: Representation,
+    z: np.ndarray,
+    rule: PerceptronRule,
+    c: np.ndarray,
+    late: np.ndarray,
+    updates: int,
     history: list[int],
-) -> End:  # fmt: skip
+) -> Column:
     """Judge the last vector; then average, if asked to.
 
     An increment made after a share t/T of the walk is part of the remaining 1 − t/T of its
@@ -176,5 +177,115 @@ def _end(
     wrong = int(np.sum(z * side.scores() <= rule.margin))
     if rule.averaged:
         c = c - late
-        side = side.afresh(c)
-    return End(c, float(np.sum(c)), side.weights, updates, wrong, history)
+        side = side.from_coefficients(c)
+    return Column(c, float(np.sum(c)), side.weights, updates, wrong, history)
+
+
+class Representation(Protocol):
+    """The vector a, by the weights of features (primal) or by its values at the items (dual)."""
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of the features, in the primal."""
+        ...
+
+    def sweep(
+        self, z: np.ndarray, c: np.ndarray, late: np.ndarray, order: np.ndarray, rate: float,
+        margin: float, time: float,
+    ) -> int:  # fmt: skip
+        """Visit all items by the fixed-increment rule and return the number of updates."""
+        ...
+
+    def scores(self) -> np.ndarray:
+        """Return aᵀy of all items, before it is multiplied by their signs."""
+        ...
+
+    def direction(self, step: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return Σ stepᵢyᵢ in this representation, and its length."""
+        ...
+
+    def go(self, way: np.ndarray, step: np.ndarray) -> None:
+        """Add a direction."""
+        ...
+
+    def from_coefficients(self, c: np.ndarray) -> Representation:
+        """Return another vector, that of the coefficients `c`."""
+        ...
+
+
+class PrimalWeights:
+    """The primal: weights w of the features and a bias."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+        self.weights = np.zeros(rows.shape[1])
+        self.bias = np.zeros(1)
+
+    def sweep(
+        self, z: np.ndarray, c: np.ndarray, late: np.ndarray, order: np.ndarray, rate: float,
+        margin: float, time: float,
+    ) -> int:  # fmt: skip
+        from mercer.solvers.perceptron_loops import sweep_dense, sweep_sparse  # loads Numba
+
+        state = (self.weights, self.bias, z, c, late, order, rate, margin, time)
+        if sparse.issparse(self.rows):
+            rows = self.rows
+            return int(sweep_sparse(rows.data, rows.indices, rows.indptr, *state))
+        return int(sweep_dense(self.rows, *state))
+
+    def scores(self) -> np.ndarray:
+        return np.asarray(self.rows @ self.weights) + self.bias
+
+    def direction(self, step: np.ndarray) -> tuple[np.ndarray, float]:
+        way = np.asarray(self.rows.T @ step)
+        return way, float(np.hypot(np.linalg.norm(way), np.sum(step)))
+
+    def go(self, way: np.ndarray, step: np.ndarray) -> None:
+        self.weights += way
+        self.bias += np.sum(step)
+
+    def from_coefficients(self, c: np.ndarray) -> PrimalWeights:
+        other = PrimalWeights(self.rows)
+        other.go(other.direction(c)[0], c)
+        return other
+
+
+class DualValues:
+    """The dual: the values of the function at all items, kept up to date with the Gram matrix."""
+
+    weights = None
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix
+        self.values = np.zeros(len(matrix))
+
+    def sweep(
+        self, z: np.ndarray, c: np.ndarray, late: np.ndarray, order: np.ndarray, rate: float,
+        margin: float, time: float,
+    ) -> int:  # fmt: skip
+        from mercer.solvers.perceptron_loops import sweep_gram  # loads Numba
+
+        state = (self.values, z, c, late, order, rate, margin, time)
+        return int(sweep_gram(self.matrix, *state))
+
+    def scores(self) -> np.ndarray:
+        return self.values
+
+    def direction(self, step: np.ndarray) -> tuple[np.ndarray, float]:
+        way = self.matrix @ step + np.sum(step)
+        return way, float(np.sqrt(max(step @ way, 0.0)))
+
+    def go(self, way: np.ndarray, step: np.ndarray) -> None:
+        self.values += way
+
+    def from_coefficients(self, c: np.ndarray) -> DualValues:
+        return self  # its values are not needed any more
+
+
+def as_loops_read(rows: Any) -> Any:
+    """Return rows as the loops read them, always read-only, so that each loop is compiled once."""
+    if sparse.issparse(rows):
+        return sparse.csr_array(rows, dtype=np.float64)
+    view = np.ascontiguousarray(rows, dtype=np.float64).view()
+    view.setflags(write=False)
+    return view

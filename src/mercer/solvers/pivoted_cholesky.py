@@ -16,11 +16,11 @@ from scipy.linalg import solve_triangular
 
 from mercer.gram import Pieces
 
-__all__ = ["LowRankFactor", "pivoted"]
+__all__ = ["LowRankFactor", "pivoted_cholesky"]
 
 ROUNDING = 1e-13  # of the largest diagonal entry: what is left below it is noise
 BLOCK_COLUMNS = 128  # computed at once
-PATIENCE = 5  # blocks in a row without an accepted column, after which nothing is left to gain
+MAX_IDLE_BLOCKS = 5  # in a row without an accepted column; then nothing is left to gain
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class LowRankFactor:
         return int(self.columns.shape[1])
 
 
-def pivoted(
+def pivoted_cholesky(
     gram: Pieces, rank: int, enough: float = 0.0, seed: int = 0, block: int = BLOCK_COLUMNS
 ) -> LowRankFactor:
     """Return a factor of at most this rank.
@@ -66,7 +66,7 @@ def pivoted(
     Examples
     --------
     >>> from mercer.gram import Dense
-    >>> F = pivoted(Dense(np.array([[4.0, 2.0], [2.0, 1.0]])), 2)
+    >>> F = pivoted_cholesky(Dense(np.array([[4.0, 2.0], [2.0, 1.0]])), 2)
     >>> F.rank, (F.columns @ F.columns.T).round(12)
     (1, array([[4., 2.],
            [2., 1.]]))
@@ -78,7 +78,7 @@ def pivoted(
     F = np.empty((n, rank), order="F")
     pivots: list[int] = []
     idle = 0
-    while len(pivots) < rank and idle < PATIENCE:
+    while len(pivots) < rank and idle < MAX_IDLE_BLOCKS:
         left[left < floor] = 0.0
         total = float(left.sum())
         if total <= enough or total <= 0:
@@ -89,7 +89,7 @@ def pivoted(
         rows = np.empty((len(drawn), n))
         gram.fill_rows(drawn, rows, np.arange(len(drawn)))
         rows -= F[drawn, :done] @ F[:, :done].T
-        kept, L = _accepted(rows[:, drawn], left[drawn], floor, rng, rank - done)
+        kept, L = _accept(rows[:, drawn], left[drawn], floor, rng, rank - done)
         if not len(kept):
             idle += 1
             continue
@@ -103,7 +103,7 @@ def pivoted(
     return LowRankFactor(F[:, : len(pivots)], np.array(pivots, dtype=np.int64), left)
 
 
-def _accepted(
+def _accept(
     H: np.ndarray, before: np.ndarray, floor: float, rng: np.random.Generator, room: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which columns of a block are accepted, and the Cholesky factor of their part of H."""

@@ -52,7 +52,7 @@ EXPECTED_PASSES = 15  # that steps take
 ROUNDED = 1e-5  # relative residual that counts as solved where rounding allows no better
 
 
-class Sketched:
+class SketchedRidgeState:
     """A problem with a sketch for its Gram operator, and what its passes have found so far."""
 
     def __init__(self, problem: Problem, direct: bool, seed: int) -> None:
@@ -234,11 +234,11 @@ class SketchedRidge:
             seconds += 2 * sample * M**2 * FLOP_SECONDS / cores()
         return sketched_cost(size, system, seconds)
 
-    def prepare(self, problem: Problem) -> Sketched:
+    def prepare(self, problem: Problem) -> SketchedRidgeState:
         """Make room for what the passes will find."""
-        return Sketched(problem, self.direct, self.seed)
+        return SketchedRidgeState(problem, self.direct, self.seed)
 
-    def solve(self, state: Sketched, target: np.ndarray, penalty: float) -> Solution:
+    def solve(self, state: SketchedRidgeState, target: np.ndarray, penalty: float) -> Solution:
         """Return coefficients of the functions for one penalty and one or several targets."""
         if not np.isfinite(penalty) or penalty <= 0:
             raise ValidityError(f"a sketch needs a positive, finite penalty, found {penalty!r}")

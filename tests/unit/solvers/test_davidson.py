@@ -11,10 +11,10 @@ from mercer.kernels import Gaussian, Laplacian, Linear
 from mercer.machines.pca import KernelPCA
 from mercer.plans import Nystrom, Plan, Size
 from mercer.plans.products import plan_newton, plan_spectrum
-from mercer.solvers.davidson import Davidson, Near
-from mercer.solvers.eigenpairs import Full
+from mercer.solvers.davidson import Davidson, LowRankModel
+from mercer.solvers.eigenpairs import DenseEigensolver
 from mercer.solvers.lanczos import Lanczos
-from mercer.solvers.pivoted_cholesky import pivoted
+from mercer.solvers.pivoted_cholesky import pivoted_cholesky
 
 
 def rows(n=300, d=4, seed=0):
@@ -41,7 +41,7 @@ class Counted:
 @pytest.mark.parametrize("kernel", [Gaussian(1.5), Laplacian(3.0)], ids=repr)
 def test_values_and_vectors_are_those_of_the_full_decomposition(kernel, rank):
     gram = Centered(Blocked(kernel, kernel.admit(rows())))
-    few, all_ = Davidson(rank, random_state=0).solve(gram, 6), Full().solve(gram, 6)
+    few, all_ = Davidson(rank, random_state=0).solve(gram, 6), DenseEigensolver().solve(gram, 6)
     assert few.status == "solved" and few.certificate < 1e-9
     np.testing.assert_allclose(few.values, all_.values, rtol=1e-11)
     np.testing.assert_allclose(few.vectors, all_.vectors, atol=1e-6)
@@ -69,19 +69,19 @@ def test_what_the_factor_does_not_see_is_found():
     K = np.diag(np.r_[np.full(60, 100.0), np.zeros(3000)])
     K[60:, 60:] = 0.1
     found = Davidson(8, random_state=0).solve(Dense(K), 3)
-    assert pivoted(Dense(K), 8, seed=0).pivots.max() < 60
+    assert pivoted_cholesky(Dense(K), 8, seed=0).pivots.max() < 60
     np.testing.assert_allclose(found.values, [300.0, 100.0, 100.0], rtol=1e-10)
 
 
 def test_a_factor_that_explains_enough_proves_that_nothing_is_missing():
     K = Dense(Gaussian(2.5)(rows(600)))
-    near = Near(K, 200, 0, 8)
-    assert near.complete and not Near(K, 10, 0, 8).complete
+    near = LowRankModel(K, 200, 0, 8)
+    assert near.complete and not LowRankModel(K, 10, 0, 8).complete
     # No vector orthogonal to the first ones has a larger vᵀKv than the bound says.
     Q = np.linalg.qr(near.leading)[0]
     P = np.eye(600) - Q @ Q.T
     outside = np.linalg.eigvalsh(P @ K.matrix() @ P)[-1]
-    assert near.scale == 1.0 and outside <= near.bound <= Full().solve(K, 8).values[-1]
+    assert near.scale == 1.0 and outside <= near.bound <= DenseEigensolver().solve(K, 8).values[-1]
 
 
 def test_an_eigenvalue_half_outside_of_the_first_vectors_is_not_missed():
@@ -93,7 +93,7 @@ def test_an_eigenvalue_half_outside_of_the_first_vectors_is_not_missed():
     K[:100, :100], K[100:, 100:] = largest * (1 - 1e-5) / 100, inside
     for seed in range(5):
         found = Davidson(8, random_state=seed).solve(Dense(K), 1)
-        assert Near(Dense(K), 8, seed, 1).complete
+        assert LowRankModel(Dense(K), 8, seed, 1).complete
         np.testing.assert_allclose(found.values, largest, rtol=1e-9)
 
 

@@ -7,7 +7,7 @@ from mercer.gram import Dense, LowRank
 from mercer.gram.centered import Centered, center_gram
 from mercer.gram.stored import Striped, one_blas_thread
 from mercer.kernels import Gaussian, Linear
-from mercer.solvers.eigenpairs import Full
+from mercer.solvers.eigenpairs import DenseEigensolver
 from mercer.solvers.lanczos import Lanczos
 
 
@@ -18,7 +18,10 @@ def gram(n=200, d=4, seed=0):
 @pytest.mark.parametrize("count", [1, 3, 10, 40])
 def test_values_and_vectors_are_those_of_the_full_decomposition(count):
     K = gram()
-    few, all_ = Lanczos(random_state=0).solve(Dense(K), count), Full().solve(Dense(K), count)
+    few, all_ = (
+        Lanczos(random_state=0).solve(Dense(K), count),
+        DenseEigensolver().solve(Dense(K), count),
+    )
     np.testing.assert_allclose(few.values, all_.values, rtol=1e-11)
     np.testing.assert_allclose(few.vectors, all_.vectors, atol=1e-6)
     assert few.status == "solved" and few.certificate < 1e-9
@@ -57,7 +60,9 @@ def test_a_matrix_of_low_rank_has_the_rank_that_is_reported():
     X = np.random.default_rng(0).normal(size=(100, 3))
     found = Lanczos(random_state=0).solve(Dense(Linear()(X)), 5)
     assert found.rank == 3
-    np.testing.assert_allclose(found.values[:3], Full().solve(LowRank(X)).values, rtol=1e-11)
+    np.testing.assert_allclose(
+        found.values[:3], DenseEigensolver().solve(LowRank(X)).values, rtol=1e-11
+    )
     zero = Lanczos(random_state=0).solve(Dense(np.zeros((20, 20))), 2)
     assert zero.rank == 0
 
@@ -86,14 +91,17 @@ def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(use_cores):
 
 
 def test_signs_are_determined():
-    found = Full().solve(Dense(gram(50)))
+    found = DenseEigensolver().solve(Dense(gram(50)))
     largest = np.abs(found.vectors).argmax(axis=0)
     assert (found.vectors[largest, np.arange(found.vectors.shape[1])] > 0).all()
 
 
 def test_the_full_decomposition_by_features_is_that_of_the_matrix():
     Phi = np.random.default_rng(0).normal(size=(60, 5))
-    small, large = Full().solve(LowRank(Phi)), Full().solve(Dense(Phi @ Phi.T))
+    small, large = (
+        DenseEigensolver().solve(LowRank(Phi)),
+        DenseEigensolver().solve(Dense(Phi @ Phi.T)),
+    )
     np.testing.assert_allclose(small.values, large.values, rtol=1e-11)
     np.testing.assert_allclose(small.vectors, large.vectors, atol=1e-9)
     assert small.certificate < 1e-12

@@ -186,7 +186,7 @@ def test_wrong_answers_of_highs_would_be_noticed(part, monkeypatch):
         return answer
 
     monkeypatch.setattr("scipy.optimize.linprog", careless)
-    monkeypatch.setattr("mercer.solvers.linear_program.POLISHES", 0)
+    monkeypatch.setattr("mercer.solvers.linear_program.POLISHING_STEPS", 0)
     found = separate(Gaussian(1.0)(X), z, 1.0)
     assert found.status == "stalled" and found.gap > 0.01
 
