@@ -15,7 +15,7 @@ from mercer.errors import DomainError, suggestion
 from mercer.sources.delimited import Delimited
 from mercer.sources.fasta import Record, label_finder, records
 from mercer.sources.libsvm import FEATURES, LABEL, Libsvm, cut
-from mercer.sources.source import Piece, gather, near, objects
+from mercer.sources.source import Piece, gather, objects, suggest_name
 from mercer.sources.tu import read_folder
 
 __all__ = ["read_fasta", "read_libsvm", "read_smiles", "read_tu"]
@@ -188,7 +188,9 @@ def _columns(path: Path, columns: list[str]) -> Piece:
         raise DomainError(f"{path} cannot be read as a CSV file: {error}") from error
     for column in columns:
         if column not in source.columns:
-            raise DomainError(f"{path} has no column {column!r}{near(column, source.columns)}")
+            raise DomainError(
+                f"{path} has no column {column!r}{suggest_name(column, source.columns)}"
+            )
     return gather(source, None, 0, columns)
 
 

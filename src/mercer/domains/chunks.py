@@ -19,7 +19,7 @@ from mercer.domains.targets import column, is_missing, read_weights
 from mercer.domains.vectors import Vectors
 from mercer.errors import DomainError
 
-__all__ = ["Chunk", "ChunkForm", "admit_chunk", "naming", "require_whole", "span"]
+__all__ = ["Chunk", "ChunkForm", "admit_chunk", "describe_rows", "locate_errors", "require_whole"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Chunk:
     @property
     def title(self) -> str:
         """What errors call it."""
-        return f"chunk {self.number}, {span(self.start, len(self))}"
+        return f"chunk {self.number}, {describe_rows(self.start, len(self))}"
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ def admit_chunk(
 
     `copy` is for rows that their owner may overwrite while they are in use.
     """
-    with naming(f"chunk {number}, {span(start, None)}"):
+    with locate_errors(f"chunk {number}, {describe_rows(start, None)}"):
         X, y, weights = _parts(raw)
         count = _rows(X)
     if count == 0 and (y is None or _rows(y) == 0):
         return None
-    with naming(f"chunk {number}, {span(start, count)}"):
+    with locate_errors(f"chunk {number}, {describe_rows(start, count)}"):
         held = copied(X)
         if copy and held is X and hasattr(X, "shape"):
             again = getattr(X, "copy", None) or getattr(X, "clone", None)  # Torch's word
@@ -137,7 +137,7 @@ def admit_chunk(
 
 
 @contextmanager
-def naming(place: str) -> Iterator[None]:
+def locate_errors(place: str) -> Iterator[None]:
     """Say in every error where it happened: in the message of ours, in a note of others'."""
     try:
         yield
@@ -148,12 +148,12 @@ def naming(place: str) -> Iterator[None]:
         raise
 
 
-def span(start: int, count: int | None) -> str:
+def describe_rows(start: int, count: int | None) -> str:
     """Return rows in words.
 
     Examples
     --------
-    >>> span(700, 100), span(7, 1), span(7, None)
+    >>> describe_rows(700, 100), describe_rows(7, 1), describe_rows(7, None)
     ('rows 700 to 799', 'row 7', 'from row 7 on')
     """
     if not count:

@@ -16,7 +16,7 @@ from mercer.domains.vectors import Vectors
 from mercer.errors import DomainError
 from mercer.reservoir import Reservoir
 
-__all__ = ["Survey", "survey_of"]
+__all__ = ["Survey", "summarize"]
 
 SAME = "every pass must give the same rows in the same order, so nothing may be shuffled or drawn"
 
@@ -90,7 +90,7 @@ class Survey:
             )
 
 
-def survey_of(chunks: Iterable[Chunk], sample: int, seed: int) -> Survey:
+def summarize(chunks: Iterable[Chunk], sample: int, seed: int) -> Survey:
     """Return what is to be known about a stream, of which there must be something.
 
     Memory grows with the sample and with y and the weights, not with the rows.

@@ -20,7 +20,16 @@ from mercer.domains.strings import StringDomain
 from mercer.domains.tables import things
 from mercer.errors import DomainError
 
-__all__ = ["GRAPHS", "GraphDomain", "Graphs", "Kind", "Labels", "Net", "coded", "same_kind"]
+__all__ = [
+    "GRAPHS",
+    "GraphDomain",
+    "Graphs",
+    "Kind",
+    "Labels",
+    "Net",
+    "encode_labels",
+    "same_kind",
+]
 
 
 class Labels:
@@ -52,12 +61,12 @@ class Labels:
         return np.fromiter(found, np.int64, len(self))
 
 
-def coded(labels: list[tuple[Hashable, ...]]) -> tuple[np.ndarray, Labels]:
+def encode_labels(labels: list[tuple[Hashable, ...]]) -> tuple[np.ndarray, Labels]:
     """Return the numbers of labels that stand in several tuples, in one array.
 
     Examples
     --------
-    >>> codes, labels = coded([("C", "C"), (), ("O", "C")])
+    >>> codes, labels = encode_labels([("C", "C"), (), ("O", "C")])
     >>> codes, labels.values
     (array([0, 0, 1, 0]), ('C', 'O'))
     """
@@ -129,7 +138,7 @@ class Graphs(Points):
         return Graphs(self.net, self.first[rows], self.last[rows])
 
     def concat(self, other: Graphs) -> Graphs:
-        return joined([*self.items(), *other.items()])
+        return join_graphs([*self.items(), *other.items()])
 
     def items(self) -> Iterator[Graph]:
         return (self.graph(i) for i in range(len(self)))
@@ -249,7 +258,7 @@ class GraphDomain(Domain):
                 graphs.append(as_graph(item))
             except DomainError as error:
                 raise DomainError(f"item {i} of {name} is not a graph: {error}") from error
-        return joined(graphs, name)
+        return join_graphs(graphs, name)
 
     def merge(self, other: Domain) -> Domain | None:
         # What is a graph and a string, or a molecule, is a SMILES string.
@@ -261,10 +270,10 @@ class GraphDomain(Domain):
 GRAPHS = GraphDomain()
 
 
-def joined(graphs: Sequence[Graph], name: str = "X") -> Graphs:
+def join_graphs(graphs: Sequence[Graph], name: str = "X") -> Graphs:
     """Return single graphs as a set of graphs."""
-    labeled = _agreed(graphs, name, "labels on its nodes", lambda g: g.nodes, lambda g: g.labels)
-    edge_labeled = _agreed(
+    labeled = _all_have(graphs, name, "labels on its nodes", lambda g: g.nodes, lambda g: g.labels)
+    edge_labeled = _all_have(
         graphs, name, "labels on its edges", lambda g: len(g.edges), lambda g: g.edge_labels
     )
     attributes = _attributes(graphs, name)
@@ -280,16 +289,16 @@ def joined(graphs: Sequence[Graph], name: str = "X") -> Graphs:
     table.sort_indices()
     codes = labels = edge_codes = edge_labels = None
     if labeled:
-        codes, labels = coded([graph.labels or () for graph in graphs])
+        codes, labels = encode_labels([graph.labels or () for graph in graphs])
     if edge_labeled:
-        by_edge, edge_labels = coded([graph.edge_labels or () for graph in graphs])
+        by_edge, edge_labels = encode_labels([graph.edge_labels or () for graph in graphs])
         edge_codes = by_edge[table.data]
     starts, neighbors = table.indptr.astype(np.int64), table.indices.astype(np.int64)
     net = Net(starts, neighbors, codes, labels, edge_codes, edge_labels, attributes)
     return Graphs(net, first, last)
 
 
-def _agreed(
+def _all_have(
     graphs: Sequence[Graph],
     name: str,
     what: str,
@@ -314,7 +323,7 @@ def _agreed(
 
 
 def _attributes(graphs: Sequence[Graph], name: str) -> np.ndarray | None:
-    have = _agreed(graphs, name, "attributes", lambda g: g.nodes, lambda g: g.attributes)
+    have = _all_have(graphs, name, "attributes", lambda g: g.nodes, lambda g: g.attributes)
     if not have:
         return None
     have_nodes = [(i, graph.attributes) for i, graph in enumerate(graphs) if graph.nodes]

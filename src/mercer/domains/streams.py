@@ -17,8 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from mercer.domains.chunks import Chunk, ChunkForm, admit_chunk, naming, require_whole, span
-from mercer.domains.first_pass import Survey, survey_of
+from mercer.domains.chunks import (
+    Chunk,
+    ChunkForm,
+    admit_chunk,
+    describe_rows,
+    locate_errors,
+    require_whole,
+)
+from mercer.domains.first_pass import Survey, summarize
 from mercer.domains.items import Items
 from mercer.domains.memmap import mapping, read_rows
 from mercer.domains.points import Domain, Points
@@ -73,7 +80,7 @@ class Stream:
         name: str = "X",
         ahead: bool = True,
     ) -> None:
-        _require_again(chunks)
+        _require_repeatable(chunks)
         self.chunks = chunks
         self.name = name
         self.ahead = ahead
@@ -178,24 +185,24 @@ class Stream:
         """
         sample = require_whole("sample", sample)
         with closing(self.read(domain, ahead=ahead)) as chunks:
-            return survey_of(chunks, sample, seed)
+            return summarize(chunks, sample, seed)
 
     def _pass(
         self, domain: Domain, survey: Survey | None, copy: bool
     ) -> Generator[Chunk, None, None]:
         first = None if survey is None else survey.form
         number, start = 0, 0
-        with naming(f"chunk 0, {span(0, None)}"):
-            iterator = _started(self.chunks)
+        with locate_errors(f"chunk 0, {describe_rows(0, None)}"):
+            iterator = _start(self.chunks)
         while True:
-            with naming(f"chunk {number}, {span(start, None)}"):
+            with locate_errors(f"chunk {number}, {describe_rows(start, None)}"):
                 raw = next(iterator, END)
             if raw is END:
                 break
             chunk = admit_chunk(raw, domain, number, start, self.name, copy)
             del raw  # what was admitted is enough
             if chunk is not None:
-                with naming(chunk.title):
+                with locate_errors(chunk.title):
                     form = ChunkForm.of(chunk)
                     first = first or form
                     form.require(first, self.name)
@@ -206,7 +213,7 @@ class Stream:
             del chunk
             number += 1
         if survey is not None:
-            with naming(f"chunk {number}, {span(start, None)}"):
+            with locate_errors(f"chunk {number}, {describe_rows(start, None)}"):
                 survey.finish(start)
 
 
@@ -322,7 +329,7 @@ def is_stream(X: object) -> bool:
     return isinstance(X, np.memmap) and mapping(X) is not None and X.nbytes >= STREAMED_BYTES
 
 
-def _require_again(chunks: object) -> None:
+def _require_repeatable(chunks: object) -> None:
     """Refuse what cannot be read twice, and what is one set of rows and not chunks of them."""
     if isinstance(chunks, Iterator):
         raise DomainError(
@@ -344,7 +351,7 @@ def _require_again(chunks: object) -> None:
         )
 
 
-def _started(chunks: Callable[[], Iterable[Any]] | Iterable[Any]) -> Iterator[Any]:
+def _start(chunks: Callable[[], Iterable[Any]] | Iterable[Any]) -> Iterator[Any]:
     """Return an iterator over chunks from the first one on."""
     found = chunks if isinstance(chunks, Iterable) else chunks()
     try:

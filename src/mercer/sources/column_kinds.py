@@ -1,4 +1,4 @@
-"""What each column is taken for, and why: the rules are in `judge`."""
+"""What each column is taken for, and why: the rules are in `infer_column`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ import numpy as np
 
 from mercer.errors import DomainError, suggestion
 from mercer.sources import dates, numbers
-from mercer.sources.entries import Entries, count, mostly, shorten
+from mercer.sources.entries import Entries, count, is_mostly, shorten
 from mercer.sources.sheet import KINDS, Column
-from mercer.sources.source import near
-from mercer.sources.text_kinds import judge_words
+from mercer.sources.source import suggest_name
+from mercer.sources.text_kinds import infer_text_kind
 
-__all__ = ["COUNTS", "admit_types", "forced", "house_decimal", "judge", "quantity"]
+__all__ = [
+    "COUNTS",
+    "admit_types",
+    "column_of_kind",
+    "infer_column",
+    "infer_decimal",
+    "infer_quantity",
+]
 
 FLOAT_DIGITS = 15  # that a float can tell apart
 DECIMAL_ROWS = 1000  # that tell which decimal sign a file has
@@ -42,7 +49,9 @@ def admit_types(types: Mapping[str, str] | None, columns: Collection[str]) -> di
     said = {}
     for column, kind in (types or {}).items():
         if column not in columns:
-            raise DomainError(f"types: there is no column {column!r}{near(column, columns)}")
+            raise DomainError(
+                f"types: there is no column {column!r}{suggest_name(column, columns)}"
+            )
         word = ALIASES.get(str(kind).lower(), str(kind).lower())
         if word not in CHOICES:
             raise DomainError(
@@ -52,7 +61,7 @@ def admit_types(types: Mapping[str, str] | None, columns: Collection[str]) -> di
     return said
 
 
-def house_decimal(raws: Collection[Any], delimiter: str | None) -> str | None:
+def infer_decimal(raws: Collection[Any], delimiter: str | None) -> str | None:
     """Return the decimal sign that the columns of a file tell, for those that could be read both
     ways; where none tells, it is a comma between semicolons."""
     found = set()
@@ -60,7 +69,7 @@ def house_decimal(raws: Collection[Any], delimiter: str | None) -> str | None:
         if isinstance(raw, np.ndarray) and raw.dtype.kind == "O":
             entries = count("", raw[:DECIMAL_ROWS])
             reading = numbers.read_style(entries.counts)
-            if entries.counts and mostly(reading.share, entries.present):
+            if entries.counts and is_mostly(reading.share, entries.present):
                 found.add(reading.decimal)
     found.discard(None)
     if len(found) == 1:
@@ -68,8 +77,8 @@ def house_decimal(raws: Collection[Any], delimiter: str | None) -> str | None:
     return "," if not found and delimiter == ";" else None
 
 
-def judge(
-    name: str, raw: np.ndarray, rows: np.ndarray, house: str | None = None, first: bool = False
+def infer_column(
+    name: str, raw: np.ndarray, rows: np.ndarray, decimal: str | None = None, first: bool = False
 ) -> tuple[Column, list[str]]:
     """Return what a column is taken for, and what to say about it beside that.
 
@@ -77,7 +86,7 @@ def judge(
     dates or numbers if more than 95 % of its entries are. Numbers are identifiers if they are
     whole, all different and the column is called so, or if they count the rows in the `first`
     column, or have more than 15 digits; numbers with zeros before them are words. Words are
-    judged by `judge_words`.
+    judged by `infer_text_kind`.
 
     Parameters
     ----------
@@ -86,7 +95,7 @@ def judge(
         Entries as in `Piece`.
     rows : ndarray of int
         The number of each row in the file.
-    house : str, optional
+    decimal : str, optional
         The decimal sign of the file, where the column could be read in two ways.
     first : bool
         Whether it is the first column.
@@ -104,30 +113,32 @@ def judge(
     if dated := _dates(entries):
         style, why, notes = dated
         return Column(name, "date", why, **about | {"style": about["style"] | style}), notes
-    if numeric := _numbers(entries, rows, house, first):
+    if numeric := _numbers(entries, rows, decimal, first):
         kind, style, why, notes = numeric
         return Column(name, kind, why, **about | {"style": about["style"] | style}), notes
-    kind, why = judge_words(entries)
+    kind, why = infer_text_kind(entries)
     if any(map(ZEROS.fullmatch, entries.counts)) and all(map(str.isdecimal, entries.counts)):
         why += ", codes because of the zeros before them"
     return Column(name, kind, why, **about), _mixed(entries)
 
 
-def forced(name: str, kind: str, raw: np.ndarray, house: str | None, why: str) -> Column:
+def column_of_kind(name: str, kind: str, raw: np.ndarray, decimal: str | None, why: str) -> Column:
     """Return a column of a kind that was said, with the style of its entries."""
     if raw.dtype.kind != "O" or _nested(raw):
         rows = np.arange(len(raw))
-        return replace(judge(name, raw, rows)[0], kind=kind, why=why, style={})
+        return replace(infer_column(name, raw, rows)[0], kind=kind, why=why, style={})
     entries = count(name, raw)
     about = _about(entries)
     if kind == "numeric":
-        about["style"] |= _settled(numbers.read_style(entries.counts), house)
+        about["style"] |= _choose_style(numbers.read_style(entries.counts), decimal)
     elif kind == "date":
         about["style"] |= dates.read_order(entries.counts, compact=True)[0]
     return Column(name, kind, why, **about)
 
 
-def quantity(name: str, raw: np.ndarray, house: str | None) -> tuple[str | None, list[str]]:
+def infer_quantity(
+    name: str, raw: np.ndarray, decimal: str | None
+) -> tuple[str | None, list[str]]:
     """Return "numeric" or "date" if the entries of a column are such, with what to say."""
     if raw.dtype.kind in "fiu":
         return "numeric", []
@@ -136,7 +147,7 @@ def quantity(name: str, raw: np.ndarray, house: str | None) -> tuple[str | None,
     entries = count(name, raw)
     if dated := _dates(entries):
         return "date", dated[2]
-    if numeric := _numbers(entries, np.arange(len(raw)), house, False):
+    if numeric := _numbers(entries, np.arange(len(raw)), decimal, False):
         return "numeric", numeric[3]
     return None, []
 
@@ -167,7 +178,7 @@ def _dates(entries: Entries) -> tuple[dict[str, Any], str, list[str]] | None:
     if dates.read_order(few, compact)[1] <= 0.5:  # most columns end here
         return None
     style, share, doubt = dates.read_order(entries.counts, compact)
-    if not mostly(share, entries.present):
+    if not is_mostly(share, entries.present):
         return None
     if not any(entry.isdecimal() for entry in entries.counts):
         style.pop("compact", None)
@@ -181,19 +192,19 @@ def _dates(entries: Entries) -> tuple[dict[str, Any], str, list[str]] | None:
 
 
 def _numbers(
-    entries: Entries, rows: np.ndarray, house: str | None, first: bool
+    entries: Entries, rows: np.ndarray, decimal: str | None, first: bool
 ) -> tuple[str, dict[str, Any], str, list[str]] | None:
     """Return kind, style, reason and notes of a column of numbers, or None if it is none."""
     reading = numbers.read_style(entries.counts)
-    if not mostly(reading.share, entries.present) or any(map(ZEROS.fullmatch, entries.counts)):
+    if not is_mostly(reading.share, entries.present) or any(map(ZEROS.fullmatch, entries.counts)):
         return None
-    style = _settled(reading, house)
+    style = _choose_style(reading, decimal)
     values = numbers.numbers(list(entries.counts), style)
     present = entries.present
     if len(entries.counts) == present and (why := _counts_rows(entries.name, values, rows, first)):
         return "identifier", style, why, []
     notes = []
-    if reading.other and reading.style.get("thousands") == "," and house is None:
+    if reading.other and reading.style.get("thousands") == "," and decimal is None:
         notes.append(
             f"the commas in column {entries.name!r} were read as separators of thousands; "
             "they could be decimal commas"
@@ -218,10 +229,10 @@ def _mixed(entries: Entries) -> list[str]:
     ]
 
 
-def _settled(reading: numbers.Reading, house: str | None) -> dict[str, str]:
+def _choose_style(reading: numbers.Reading, decimal: str | None) -> dict[str, str]:
     """Return the style, the other one if the file speaks for it."""
     other = reading.other
-    if other is not None and house == other.get("decimal", "."):
+    if other is not None and decimal == other.get("decimal", "."):
         return other
     return reading.style
 

@@ -27,7 +27,7 @@ __all__ = [
     "count",
     "days",
     "describe_bad_rows",
-    "mostly",
+    "is_mostly",
     "note_left_out",
     "note_sample",
     "rdkit_is_there",
@@ -105,7 +105,7 @@ def count(name: str, raw: np.ndarray) -> Entries:
     return Entries(name, dict(counts), missing, signs)  # type: ignore[arg-type]
 
 
-def mostly(share: float, present: int) -> bool:
+def is_mostly(share: float, present: int) -> bool:
     """Tell whether a column is of a kind although some of its entries are not.
 
     These are fewer than 5 %, or one of at least eight: it is better to complain about a few than

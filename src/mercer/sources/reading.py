@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import DomainError
-from mercer.sources.column_kinds import COUNTS, admit_types, forced, house_decimal, judge
+from mercer.sources.column_kinds import (
+    COUNTS,
+    admit_types,
+    column_of_kind,
+    infer_column,
+    infer_decimal,
+)
 from mercer.sources.entries import (
     NO_RDKIT,
     Problems,
@@ -26,12 +32,12 @@ from mercer.sources.entries import (
 from mercer.sources.formats import open_source
 from mercer.sources.libsvm import describe_sparse
 from mercer.sources.sheet import Column, Sheet
-from mercer.sources.source import CHUNK_ROWS, Frame, Piece, Source, copies, gather, near
+from mercer.sources.source import CHUNK_ROWS, Frame, Piece, Source, gather, is_copy, suggest_name
 from mercer.sources.target_kind import (
     admit_task,
     check_target,
     find_target,
-    judge_target,
+    infer_target,
     read_target,
 )
 
@@ -136,9 +142,9 @@ def _read(
     task = admit_task(task, said.get(target) if target else None)
     piece = gather(source, limit, seed)
     _check_rows(source, piece, skip_bad)
-    house = house_decimal(list(piece.columns.values()), source.layout.get("delimiter"))
-    goal, y, missing, notes = _target(source, piece, target, task, house)
-    columns, more = _columns(source, piece, said, house, goal, missing)
+    decimal = infer_decimal(list(piece.columns.values()), source.layout.get("delimiter"))
+    goal, y, missing, notes = _target(source, piece, target, task, decimal)
+    columns, more = _columns(source, piece, said, decimal, goal, missing)
     used = [column for column in columns if column.used]
     values, problems = read_values(piece, used)
     problems |= missing
@@ -188,13 +194,13 @@ def _check_rows(source: Source, piece: Piece, skip_bad: bool) -> None:
 
 
 def _target(
-    source: Source, piece: Piece, target: str | None, task: str | None, house: str | None
+    source: Source, piece: Piece, target: str | None, task: str | None, decimal: str | None
 ) -> tuple[Column | None, np.ndarray | None, Problems, list[str]]:
     """Return the target's column, its values, rows that have none, and notes."""
     if target is None:
         return None, None, {}, []
     raw = piece.columns[target]
-    goal, notes = judge_target(target, raw, task, house)
+    goal, notes = infer_target(target, raw, task, decimal)
     y, missing = read_target(raw, goal)
     if len(missing) == len(piece):
         raise DomainError(
@@ -207,7 +213,7 @@ def _columns(
     source: Source,
     piece: Piece,
     said: Mapping[str, str],
-    house: str | None,
+    decimal: str | None,
     goal: Column | None,
     missing: Problems,
 ) -> tuple[list[Column], list[str]]:
@@ -217,19 +223,21 @@ def _columns(
     target = goal.name if goal else None
     for name in source.columns:
         if name != target:
-            column, more = _judged(source, piece, name, keep, said.get(name), house, target)
+            column, more = _describe_column(
+                source, piece, name, keep, said.get(name), decimal, target
+            )
             columns.append(column)
             notes += more
-    return _something(columns, source.name, len(piece.rows[keep])), notes
+    return _require_used(columns, source.name, len(piece.rows[keep])), notes
 
 
-def _judged(
+def _describe_column(
     source: Source,
     piece: Piece,
     name: str,
     keep: np.ndarray,
     said: str | None,
-    house: str | None,
+    decimal: str | None,
     target: str | None,
 ) -> tuple[Column, list[str]]:
     """Return what a column is taken for, by the user, by the format or by its entries."""
@@ -238,19 +246,19 @@ def _judged(
         column = describe_sparse(name, raw)
         return (replace(column, kind=said, why="you said so") if said else column), []
     if said is not None:
-        return forced(name, said, raw, house, "you said so"), []
-    if target is not None and copies(name, target):
+        return column_of_kind(name, said, raw, decimal, "you said so"), []
+    if target is not None and is_copy(name, target):
         return Column(name, "identifier", "is called as the target is, and could give it away"), []
-    column, notes = judge(name, raw, piece.rows[keep], house, name == source.columns[0])
+    column, notes = infer_column(name, raw, piece.rows[keep], decimal, name == source.columns[0])
     kind = source.kinds.get(name)
     empty = column.kind in ("constant", "missing")
     # Categories of a DataFrame that all differ name the rows whatever their type is.
     if kind is None or empty or (kind == "categorical" and not column.used):
         return column, notes
-    return forced(name, kind, raw, house, "the file says so"), []
+    return column_of_kind(name, kind, raw, decimal, "the file says so"), []
 
 
-def _something(columns: list[Column], name: str, rows: int) -> list[Column]:
+def _require_used(columns: list[Column], name: str, rows: int) -> list[Column]:
     """Return columns of which at least one is used: one that counts rows may be all there is."""
     if any(column.used for column in columns):
         return columns
@@ -329,7 +337,7 @@ def chunks(
     source = open_source(path, goal.name if goal else None, recipe)
     for column in wanted:
         if column.name not in source.columns:
-            hint = near(column.name, source.columns)
+            hint = suggest_name(column.name, source.columns)
             raise DomainError(
                 f"{source.name} has no column {column.name!r}, which the model uses{hint}"
             )

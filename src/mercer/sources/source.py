@@ -17,10 +17,10 @@ __all__ = [
     "Frame",
     "Piece",
     "Source",
-    "copies",
     "gather",
-    "near",
+    "is_copy",
     "objects",
+    "suggest_name",
     "unique_names",
 ]
 
@@ -111,7 +111,7 @@ def gather(
     Memory grows with `limit`, not with the file.
     """
     pieces: list[Piece] = []
-    reservoir = None if limit is None else Reservoir(limit, seed, _joined)
+    reservoir = None if limit is None else Reservoir(limit, seed, _join_pieces)
     bad: list[BadRow] = []
     total = 0
     for piece in source.pieces(CHUNK_ROWS, wanted):
@@ -124,7 +124,7 @@ def gather(
     if reservoir is not None:
         reservoir.settle()
         pieces = reservoir.kept
-    whole = _joined(pieces) if pieces else _nothing(source)
+    whole = _join_pieces(pieces) if pieces else _empty_piece(source)
     return Piece(whole.columns, whole.lines, whole.rows, total, tuple(bad))
 
 
@@ -136,19 +136,19 @@ def objects(entries: Iterable[object]) -> np.ndarray:
     return array
 
 
-def _joined(pieces: list[Piece]) -> Piece:
+def _join_pieces(pieces: list[Piece]) -> Piece:
     """Return the rows of several pieces as one."""
     if len(pieces) == 1:
         return pieces[0]
     columns = {
-        name: _stacked([piece.columns[name] for piece in pieces]) for name in pieces[0].columns
+        name: _stack([piece.columns[name] for piece in pieces]) for name in pieces[0].columns
     }
     lines = np.concatenate([piece.lines for piece in pieces])
     rows = np.concatenate([piece.rows for piece in pieces])
     return Piece(columns, lines, rows, sum(piece.total for piece in pieces))
 
 
-def _stacked(parts: list[Any]) -> Any:
+def _stack(parts: list[Any]) -> Any:
     if isinstance(parts[0], np.ndarray):
         kinds = {part.dtype.kind for part in parts}
         if len(kinds) > 1:  # a number keeps its written form beside what is not one
@@ -162,7 +162,7 @@ def _stacked(parts: list[Any]) -> Any:
     return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
-def _nothing(source: Source) -> Piece:
+def _empty_piece(source: Source) -> Piece:
     none = np.empty(0, dtype=np.int64)
     return Piece({name: objects([]) for name in source.columns}, none, none, 0)
 
@@ -170,12 +170,12 @@ def _nothing(source: Source) -> Piece:
 MAX_NAMES = 10  # columns that an error lists
 
 
-def near(word: str, known: Collection[str]) -> str:
+def suggest_name(word: str, known: Collection[str]) -> str:
     """Return a hint at a name like this one, or at the first known ones.
 
     Examples
     --------
-    >>> near("wieght", ["weight", "height"])
+    >>> suggest_name("wieght", ["weight", "height"])
     "; did you mean 'weight'?"
     """
     hint = suggestion(word, known)
@@ -212,7 +212,7 @@ def unique_names(first: Sequence[str]) -> tuple[list[str], list[str]]:
     return names, notes
 
 
-def copies(name: str, other: str) -> bool:
+def is_copy(name: str, other: str) -> bool:
     """Tell whether a name was made from another that is there twice."""
     return name.startswith(f"{other} (") and name[len(other) + 2 : -1].isdecimal()
 

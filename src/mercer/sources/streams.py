@@ -22,7 +22,7 @@ from mercer.sources.arrow import (
 from mercer.sources.entries import days
 from mercer.sources.formats import detect
 from mercer.sources.reading import chunks, read, recipe
-from mercer.sources.source import near
+from mercer.sources.source import suggest_name
 from mercer.sources.textfile import first_bytes
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ def stream(
         raise DomainError(f"columns must be a list of names, found {columns!r}")
     paths = _paths(path)
     if all(detect(file).name in ("parquet", "arrow") for file in paths):
-        return Stream(Batches(paths, target, columns, rows))
+        return Stream(ArrowChunks(paths, target, columns, rows))
     if len(paths) > 1:
         raise DomainError("several files are read only if they are Parquet or Arrow")
-    return Stream(Texts(paths[0], target, columns, rows))
+    return Stream(TextChunks(paths[0], target, columns, rows))
 
 
-class Batches:
+class ArrowChunks:
     """Files of Parquet or Arrow, batch after batch, from the first one on at each pass."""
 
     fresh = True  # no chunk shares memory with another
@@ -151,7 +151,7 @@ class Batches:
             yield file
 
 
-class Texts:
+class TextChunks:
     """A table that is read as the sample of it was, piece after piece."""
 
     fresh = True
@@ -204,7 +204,7 @@ def _paths(path: Paths) -> list[Path]:
 def _require(wanted: Sequence[str], names: Sequence[str], path: Path) -> None:
     for name in wanted:
         if name not in names:
-            raise DomainError(f"{path} has no column {name!r}{near(name, names)}")
+            raise DomainError(f"{path} has no column {name!r}{suggest_name(name, names)}")
         if list(names).count(name) > 1 or list(wanted).count(name) > 1:
             raise DomainError(f"{path} has two columns called {name!r}; rename one of them")
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from mercer.errors import DomainError, suggestion
 from mercer.sources import numbers
-from mercer.sources.column_kinds import forced, quantity
+from mercer.sources.column_kinds import column_of_kind, infer_quantity
 from mercer.sources.entries import Problems, convert, count
 from mercer.sources.sheet import Column
-from mercer.sources.source import near
+from mercer.sources.source import suggest_name
 
-__all__ = ["TASKS", "admit_task", "check_target", "find_target", "judge_target", "read_target"]
+__all__ = ["TASKS", "admit_task", "check_target", "find_target", "infer_target", "read_target"]
 
 TASKS = ("classify", "regress")
 MAX_WHOLE_CLASSES = 20  # different whole numbers that may be names of classes
@@ -43,12 +43,12 @@ def find_target(
     if target is None:
         return own
     if target not in columns:
-        raise DomainError(f"{name} has no column {target!r}{near(target, columns)}")
+        raise DomainError(f"{name} has no column {target!r}{suggest_name(target, columns)}")
     return target
 
 
-def judge_target(
-    name: str, raw: np.ndarray, task: str | None, house: str | None
+def infer_target(
+    name: str, raw: np.ndarray, task: str | None, decimal: str | None
 ) -> tuple[Column, list[str]]:
     """Return what the target is taken for: categorical, numeric or date.
 
@@ -57,28 +57,28 @@ def judge_target(
     numbers. Dates are numbers of days.
     """
     if task == "classify":
-        return forced(name, "categorical", raw, house, SAID), []
-    kind, notes = quantity(name, raw, house)
+        return column_of_kind(name, "categorical", raw, decimal, SAID), []
+    kind, notes = infer_quantity(name, raw, decimal)
     if task == "regress":
         _check_numbers(name, raw, kind)
-        return forced(name, kind or "numeric", raw, house, SAID), notes
+        return column_of_kind(name, kind or "numeric", raw, decimal, SAID), notes
     if kind == "date":
-        return forced(name, "date", raw, house, "dates"), notes
+        return column_of_kind(name, "date", raw, decimal, "dates"), notes
     if kind is None:
-        column = forced(name, "categorical", raw, house, "")
-        return _because(column, f"{column.distinct:,} different entries, not numbers"), []
-    return _classes_or_numbers(name, raw, house, notes)
+        column = column_of_kind(name, "categorical", raw, decimal, "")
+        return _with_reason(column, f"{column.distinct:,} different entries, not numbers"), []
+    return _classes_or_numbers(name, raw, decimal, notes)
 
 
 def _classes_or_numbers(
-    name: str, raw: np.ndarray, house: str | None, notes: list[str]
+    name: str, raw: np.ndarray, decimal: str | None, notes: list[str]
 ) -> tuple[Column, list[str]]:
-    column = forced(name, "numeric", raw, house, "")
+    column = column_of_kind(name, "numeric", raw, decimal, "")
     values, _ = convert(raw, column)
     values = values[np.isfinite(values)]
     different = len(np.unique(values))
     if not (values == np.rint(values)).all():
-        return _because(column, f"{different:,} different numbers, not all whole"), notes
+        return _with_reason(column, f"{different:,} different numbers, not all whole"), notes
     few = different <= 2 or (
         different <= MAX_WHOLE_CLASSES and len(values) >= MIN_ROWS_PER_CLASS * different
     )
@@ -89,11 +89,11 @@ def _classes_or_numbers(
     )
     said = [note] if different > 2 else []
     if few:
-        column = forced(name, "categorical", raw, house, "")
-    return _because(column, f"{different:,} different whole numbers"), [*notes, *said]
+        column = column_of_kind(name, "categorical", raw, decimal, "")
+    return _with_reason(column, f"{different:,} different whole numbers"), [*notes, *said]
 
 
-def _because(column: Column, why: str) -> Column:
+def _with_reason(column: Column, why: str) -> Column:
     return replace(column, why=why)
 
 

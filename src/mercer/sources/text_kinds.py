@@ -8,7 +8,7 @@ from itertools import islice
 
 from mercer.sources.entries import Entries, rdkit_is_there, unreadable_smiles
 
-__all__ = ["is_smiles", "judge_words"]
+__all__ = ["infer_text_kind", "is_smiles"]
 
 MANY_ROWS = 20  # from which on many different entries mean something
 NUCLEOTIDES = set("ACGTUN")
@@ -17,7 +17,7 @@ AMINO_ACIDS = set("ACDEFGHIKLMNPQRSTVWY")
 UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
 
 
-def judge_words(entries: Entries) -> tuple[str, str]:
+def infer_text_kind(entries: Entries) -> tuple[str, str]:
     """Return the kind of a column of words and the reason.
 
     The rules, in this order: UUIDs are identifiers. SMILES and sequences are told by their

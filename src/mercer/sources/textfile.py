@@ -62,7 +62,7 @@ def file_errors(path: Path, kind: str = "") -> Iterator[None]:
         if kind:
             raise DomainError(f"{path} cannot be read as {kind}: {reason}") from error
         if isinstance(error, FileNotFoundError):
-            raise DomainError(f"there is no file {path}{_alike(path)}") from error
+            raise DomainError(f"there is no file {path}{_similar_name(path)}") from error
         raise DomainError(f"{path} cannot be read: {reason}") from error
 
 
@@ -131,7 +131,7 @@ def _refuse(path: Path, line: int) -> None:
     )
 
 
-def _alike(path: Path) -> str:
+def _similar_name(path: Path) -> str:
     """Return a hint at a file with a name like this one, if there is any."""
     try:
         names = [other.name for other in path.parent.iterdir()]

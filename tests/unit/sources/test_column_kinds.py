@@ -5,13 +5,13 @@ import pytest
 
 from mercer.errors import DomainError
 from mercer.sources import read
-from mercer.sources.column_kinds import admit_types, house_decimal, judge
+from mercer.sources.column_kinds import admit_types, infer_column, infer_decimal
 from mercer.sources.source import objects
 
 
 def judged(entries, name="x", **options):
     raw = objects(entries)
-    return judge(name, raw, np.arange(len(raw)), **options)[0]
+    return infer_column(name, raw, np.arange(len(raw)), **options)[0]
 
 
 def test_numbers():
@@ -76,7 +76,7 @@ def test_one_other_of_eight_is_a_mistake_of_seven_is_not():
 
 def test_numbers_among_words_are_noted():
     raw = objects(["low", "high"] + [f"{i}.5" for i in range(10)])
-    column, notes = judge("dose", raw, np.arange(12))
+    column, notes = infer_column("dose", raw, np.arange(12))
     assert column.kind == "identifier"
     assert notes == [
         "column 'dose' has 83% numbers, but also entries such as 'low'; --types / types can say "
@@ -107,7 +107,7 @@ def test_numbers_that_name_rows(name, entries, first, kind):
 
 def test_a_sample_of_counted_rows_still_counts_them():
     rows = np.sort(np.random.default_rng(0).choice(10_000, 100, replace=False))
-    column, _ = judge("n", objects(map(str, rows + 1)), rows, first=True)
+    column, _ = infer_column("n", objects(map(str, rows + 1)), rows, first=True)
     assert column.why == "counts the rows"
 
 
@@ -122,7 +122,7 @@ def test_the_file_decides_what_a_column_alone_cannot(write):
     assert sheet.X["c"].tolist() == [1234, 5678, 1234]
     sheet = read(write('a,b\n1.5,"1,234"\n2.25,"5,678"\n'))
     assert sheet.X["b"].tolist() == [1234, 5678]
-    assert house_decimal([], ";") == ","
+    assert infer_decimal([], ";") == ","
 
 
 def test_doubt_about_commas_is_said_if_nothing_tells(write):
@@ -176,15 +176,15 @@ def test_what_cannot_be_read_as_said_is_one_error(write):
 
 def test_typed_columns():
     rows = np.arange(4)
-    assert judge("x", np.array([1.5, np.nan, 2.5, 3.0]), rows)[0].missing == 1
-    assert judge("x", np.full(4, np.nan), rows)[0].kind == "missing"
-    assert judge("x", np.full(4, 3), rows)[0].kind == "constant"
-    assert judge("row", np.array([4, 1, 2, 3]), rows)[0].kind == "identifier"
+    assert infer_column("x", np.array([1.5, np.nan, 2.5, 3.0]), rows)[0].missing == 1
+    assert infer_column("x", np.full(4, np.nan), rows)[0].kind == "missing"
+    assert infer_column("x", np.full(4, 3), rows)[0].kind == "constant"
+    assert infer_column("row", np.array([4, 1, 2, 3]), rows)[0].kind == "identifier"
     times = np.array(["2024-01-01", "NaT", "2024-01-03", "2024-01-01"], dtype="datetime64[us]")
-    column = judge("x", times, rows)[0]
+    column = infer_column("x", times, rows)[0]
     assert (column.kind, column.missing, column.distinct) == ("date", 1, 2)
-    assert judge("x", times[[1, 1]], rows[:2])[0].kind == "missing"
-    assert judge("x", times[[0, 0]], rows[:2])[0].kind == "constant"
+    assert infer_column("x", times[[1, 1]], rows[:2])[0].kind == "missing"
+    assert infer_column("x", times[[0, 0]], rows[:2])[0].kind == "constant"
 
 
 def test_lists_are_not_learned_from():
@@ -194,4 +194,4 @@ def test_lists_are_not_learned_from():
 
 
 def test_codes_and_infinities_are_not_a_mixture():
-    assert judge("x", objects(["inf", "01", "2", "01"]), np.arange(4))[1] == []
+    assert infer_column("x", objects(["inf", "01", "2", "01"]), np.arange(4))[1] == []

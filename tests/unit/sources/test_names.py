@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.sources.column_kinds import names_rows
-from mercer.sources.source import copies, near, unique_names
+from mercer.sources.source import is_copy, suggest_name, unique_names
 
 
 @given(st.lists(st.sampled_from(["a", "b", "", "a (2)", " a", "column 2", "a (2) (2)"])))
@@ -31,12 +31,12 @@ def test_names_that_name_rows(name, is_one):
 
 
 def test_copies():
-    assert copies("y (2)", "y")
-    assert not copies("y (old)", "y")
-    assert not copies("y", "y")
-    assert not copies("yes (2)", "y")
+    assert is_copy("y (2)", "y")
+    assert not is_copy("y (old)", "y")
+    assert not is_copy("y", "y")
+    assert not is_copy("yes (2)", "y")
 
 
 def test_hints_are_short():
-    assert near("b", ["x", "y"]) == "; known are 'x', 'y'"
-    assert near("zzz", [f"x{i}" for i in range(100)]).endswith("'x9' and 90 more")
+    assert suggest_name("b", ["x", "y"]) == "; known are 'x', 'y'"
+    assert suggest_name("zzz", [f"x{i}" for i in range(100)]).endswith("'x9' and 90 more")

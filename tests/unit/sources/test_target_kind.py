@@ -6,11 +6,11 @@ import pytest
 from mercer.errors import DomainError
 from mercer.sources import read
 from mercer.sources.source import objects
-from mercer.sources.target_kind import judge_target
+from mercer.sources.target_kind import infer_target
 
 
 def taken(entries, task=None):
-    return judge_target("y", objects(entries), task, None)
+    return infer_target("y", objects(entries), task, None)
 
 
 def digits(count, rows):

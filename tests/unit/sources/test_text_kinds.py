@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from mercer.sources.entries import Entries
-from mercer.sources.text_kinds import judge_words
+from mercer.sources.text_kinds import infer_text_kind
 
 
 def kind(entries, name="x"):
     counts: dict[str, int] = {}
     for entry in entries:
         counts[entry] = counts.get(entry, 0) + 1
-    return judge_words(Entries(name, counts, 0))
+    return infer_text_kind(Entries(name, counts, 0))
 
 
 def random_strings(letters, count, length, seed=0):
