@@ -6,7 +6,6 @@ from math import comb
 import numpy as np
 import pytest
 
-import mercer.kernels.strings.neighborhoods as neighborhoods
 from mercer.domains import STRINGS
 from mercer.errors import PlanError, ValidityError
 from mercer.kernels import Mismatch, Spectrum
@@ -105,12 +104,9 @@ def test_the_way_through_gaps_is_taken_where_neighbors_are_many():
         Mismatch(5, 2, "abcdefghijklmnopqrst").features(["abc"])
 
 
-def test_neighbors_that_do_not_fit_are_refused(monkeypatch):
-    def afford(needed, task, advice):
-        raise PlanError(f"{task}: {advice}")
-
-    monkeypatch.setattr(neighborhoods, "afford", afford)
-    with pytest.raises(PlanError, match="the 16 neighbors of each of 1 words: allow fewer"):
+def test_neighbors_that_do_not_fit_are_refused(free_memory):
+    free_memory(0)
+    with pytest.raises(PlanError, match=r"the 16 neighbors of each of 1 words .*; allow fewer"):
         Mismatch(5, 1, "ACGT").features(["ACGTA"])
 
 

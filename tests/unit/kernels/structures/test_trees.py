@@ -51,16 +51,13 @@ def test_large_trees_of_many_equal_fragments_are_refused_not_infinite():
     assert np.isfinite(SubsetTree(0.01)([wide])).all()
 
 
-def test_room_for_large_pairs_is_asked_for(monkeypatch):
+def test_room_for_large_pairs_is_asked_for(monkeypatch, free_memory):
     expected = SubsetTree(0.4)([SHE, HE, SHE])
     monkeypatch.setattr(trees_module, "LIMIT", 1)
     np.testing.assert_array_equal(SubsetTree(0.4)([SHE, HE, SHE]), expected)
     np.testing.assert_array_equal(SubsetTree(0.4).diagonal([SHE, HE]), np.diag(expected)[:2])
 
-    def refuse(needed, task, advice):
-        raise PlanError(f"{task} needs {needed} bytes; {advice}")
-
-    monkeypatch.setattr(trees_module, "afford", refuse)
+    free_memory(0)
     with pytest.raises(PlanError, match=r"comparing two large trees needs \d+ bytes"):
         SubsetTree(0.4)([SHE, HE])
 
