@@ -137,6 +137,7 @@ MACHINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_predicted_bytes_are_hardly_too_low(name):
     machine, n = MACHINES[name]

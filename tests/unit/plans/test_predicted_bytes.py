@@ -49,6 +49,7 @@ def test_dual(case):
     assert LOW < ratio(KernelRidge(kernel, follow=follow), rows(1500)) < HIGH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 def test_dual_with_weights_intercept_and_many_targets(precision):
     machine = KernelRidge(Gaussian(1.0), intercept=True, follow=Plan(precision=precision))
@@ -57,16 +58,19 @@ def test_dual_with_weights_intercept_and_many_targets(precision):
     assert LOW < found < HIGH
 
 
+@pytest.mark.slow
 def test_dual_of_single_precision_data():
     machine = KernelRidge(Gaussian(1.0), follow=Plan(precision="double"))
     assert LOW < ratio(machine, rows(1500).astype(np.float32)) < HIGH
 
 
+@pytest.mark.slow
 def test_dual_of_many_dimensions():
     machine = KernelRidge(Gaussian(20.0), follow=Plan(precision="double"))
     assert LOW < ratio(machine, rows(1500, 400)) < HIGH
 
 
+@pytest.mark.slow
 def test_dual_of_two_distant_groups():
     """Near pairs are computed again from their differences, which takes memory too."""
     X = rows(1500, 50)
@@ -75,6 +79,7 @@ def test_dual_of_two_distant_groups():
     assert LOW < ratio(machine, X) < HIGH
 
 
+@pytest.mark.slow
 def test_dual_of_sparse_rows():
     rng = np.random.default_rng(0)
     X = rows(1500, 3000) * (rng.random((1500, 3000)) < 0.01)
@@ -82,11 +87,13 @@ def test_dual_of_sparse_rows():
     assert LOW < ratio(machine, sparse.csr_array(X))
 
 
+@pytest.mark.slow
 def test_dual_of_many_classes():
     machine = KernelRidgeClassifier(Gaussian(1.0), follow=Plan(precision="double"))
     assert LOW < ratio(machine, rows(1500), np.arange(1500) % 40) < HIGH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Sigmoid(1.0, -1.0)], ids=["valid", "repaired"])
 def test_eigen(kernel):
     machine = KernelRidge(kernel, indefinite="clip", follow=Plan(solver="eigen"))
@@ -118,6 +125,7 @@ def test_primal_with_weights_intercept_and_many_targets():
     assert LOW < ratio(machine, rows(6000, 20), rows(6000, 10), sample_weight=weights) < HIGH
 
 
+@pytest.mark.slow
 def test_where_the_data_are_used_as_they_lie_the_prediction_errs_on_the_safe_side():
     """Features of the linear kernel and a precomputed matrix are counted, but not copied."""
     plan = Plan(route="primal", device="cpu")  # looking for a GPU would import Torch

@@ -40,6 +40,7 @@ MACHINES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_predicted_bytes_are_hardly_too_low(name):
     machine, n, d = MACHINES[name]

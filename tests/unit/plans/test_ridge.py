@@ -35,6 +35,7 @@ def test_what_does_not_fit_is_refused_with_the_bytes():
     assert plan_approximate(Plan(memory=10**9), size).bytes < 10**9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direct", [True, False])
 @pytest.mark.parametrize("M", [200, 600])
 def test_predicted_bytes_are_near_the_measured_ones(direct, M, monkeypatch):

@@ -57,6 +57,7 @@ def test_the_model_knows_how_to_read_and_how_good_it_is(name, tmp_path, short_pa
     np.testing.assert_array_equal(again.predict(study.X), study.machine.predict(study.X))
 
 
+@pytest.mark.slow
 def test_twice_the_same_study_gives_twice_the_same_files(tmp_path):
     study = example("nasty")
     first = contents(write(study, tmp_path / "a")[0].parent)
