@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import quad
-from scipy.special import ndtr
 
 from mercer.datasets.dataset import Dataset
 from mercer.errors import DomainError
 
 __all__ = ["correlated_classes", "positive_probability", "two_gaussians"]
+
+PRECISE = {"epsabs": 1e-13, "epsrel": 1e-11, "limit": 400}
+WAVY = {"epsabs": 1e-11, "limit": 400, "limlst": 200}
+Term = tuple[float, float]
 
 
 def two_gaussians(
@@ -103,8 +105,6 @@ class QuadraticBound:
 
     def error(self) -> float:
         """Return the probability that the sign is wrong on a new item."""
-        from mercer.datasets.gaussians import positive_probability
-
         form = (self.matrix, self.vector, self.constant)
         wrong, right = (
             positive_probability(*form, mean, covariance)
@@ -134,11 +134,6 @@ def _parameters(
     return means, covariances, p / p.sum()
 
 
-PRECISE = {"epsabs": 1e-13, "epsrel": 1e-11, "limit": 400}
-WAVY = {"epsabs": 1e-11, "limit": 400, "limlst": 200}
-Term = tuple[float, float]
-
-
 def positive_probability(
     matrix: np.ndarray,
     vector: np.ndarray,
@@ -147,6 +142,10 @@ def positive_probability(
     covariance: np.ndarray,
 ) -> float:
     """Return P(xᵀAx + bᵀx + c > 0) of a Gaussian x, with an absolute error of about 1e-10.
+
+    In the coordinates in which both the Gaussian is white and the quadratic form is diagonal, the
+    function is a sum of independent terms aw² + bw with standard normal w. One term has a closed
+    form, more are an integral of their characteristic function.
 
     Examples
     --------
@@ -174,6 +173,8 @@ def positive_probability(
 
 def _one(a: float, b: float, c: float) -> float:
     """Return P(aw² + bw + c > 0) by the roots of the parabola."""
+    from scipy.special import ndtr  # which takes a while to load
+
     if a == 0:
         return float(ndtr(c / abs(b))) if b else float(c > 0)
     discriminant = b * b - 4 * a * c
@@ -188,6 +189,8 @@ def _one(a: float, b: float, c: float) -> float:
 
 def _many(terms: list[Term], c: float) -> float:
     """Return ½ + (1/π) ∫ Im φ(t)/t dt with the characteristic function φ (Gil-Pelaez, 1951)."""
+    from scipy.integrate import quad  # which takes a while to load
+
     a, b = np.array(terms).T
     # φ(t) = exp(iωt)ψ(t), where ψ settles down, unless nearly straight terms end it before.
     curved = b * b < 320 * a * a

@@ -27,6 +27,10 @@ SPARSE = {
     cls.__name__: cls
     for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
 }
+NUMBERS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+SINGLE = {"MISSING": MISSING, "ZERO": ZERO}
+GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+WORDS = {"MT19937": 624, "Philox": 4}  # random numbers in stock, among which is a place
 
 
 def _shape(node: Json, size: int) -> tuple[int, ...]:
@@ -201,12 +205,6 @@ def _decode_foreign(decoder: Decoder, node: Json) -> Any:
 
         return array_api_strict.asarray(array)
     raise FileError(f"the file is tampered with: {library!r} is no library of arrays")
-
-
-NUMBERS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-SINGLE = {"MISSING": MISSING, "ZERO": ZERO}
-GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
-WORDS = {"MT19937": 624, "Philox": 4}  # random numbers in stock, among which is a place
 
 
 def _encode_set(encoder: Encoder, things: set[Any] | frozenset[Any], place: str) -> Json:

@@ -20,6 +20,7 @@ __all__ = ["Delimited", "SmilesFile"]
 
 ROWS = "row names"  # as R calls them
 SAMPLE_CHARACTERS = 2**20  # from which the dialect is found
+SMILES = "smiles"
 
 
 class Delimited:
@@ -188,9 +189,6 @@ def _why(error: csv.Error, more: int) -> str:
     if "field larger" in str(error) or "unexpected end" in str(error):
         return f"a quotation mark is opened and not closed{until}"
     return f"a quotation mark stands inside of a quoted entry without being doubled{until}"
-
-
-SMILES = "smiles"
 
 
 class SmilesFile(Delimited):

@@ -47,6 +47,9 @@ NO_RDKIT = (
     "SMILES were not checked, because RDKit is not installed: pip install 'mercer[molecules]'"
 )
 MAX_SHOWN = 40  # characters of an example
+Problems = dict[int, str]  # what is wrong, by the place of the row
+MAX_NAMED = 5  # bad rows that are named
+SKIP = "--skip-bad / skip_bad=True leaves them out"
 
 
 @dataclass(frozen=True)
@@ -126,9 +129,6 @@ def _text(entry: object, missing: frozenset[str]) -> str | None:
         return str(int(entry))
     text = str(entry).strip()
     return None if text in missing else text
-
-
-Problems = dict[int, str]  # what is wrong, by the place of the row
 
 
 def convert(raw: Any, column: Column) -> tuple[Any, Problems]:
@@ -217,10 +217,6 @@ def _unread(values: np.ndarray, entries: list[str | None], column: Column, what:
 def _infinite(values: np.ndarray, column: Column) -> Problems:
     places = np.flatnonzero(np.isinf(values)).tolist()
     return dict.fromkeys(places, f"column {column.name!r}: the number is infinite")
-
-
-MAX_NAMED = 5  # bad rows that are named
-SKIP = "--skip-bad / skip_bad=True leaves them out"
 
 
 def read_values(piece: Piece, columns: Sequence[Column]) -> tuple[dict[str, Any], Problems]:

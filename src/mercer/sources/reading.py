@@ -43,6 +43,8 @@ from mercer.sources.target_kind import (
 
 __all__ = ["chunks", "read", "read_frame", "recipe"]
 
+RECIPE_VERSION = 1
+
 
 def read(
     path: str | os.PathLike[str],
@@ -271,9 +273,6 @@ def _require_used(columns: list[Column], name: str, rows: int) -> list[Column]:
     found = "; ".join(f"{column.name!r} is {column.kind} ({column.why})" for column in columns[:5])
     what = found or "there is no other column than the target"
     raise DomainError(f"{name} has nothing to learn from: {what}; --types / types says otherwise")
-
-
-RECIPE_VERSION = 1
 
 
 def recipe(sheet: Sheet) -> dict[str, Any]:

@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 CHUNK_ROWS = 10_000  # that are read at once
+MAX_NAMES = 10  # columns that an error lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +166,6 @@ def _stack(parts: list[Any]) -> Any:
 def _empty_piece(source: Source) -> Piece:
     none = np.empty(0, dtype=np.int64)
     return Piece({name: objects([]) for name in source.columns}, none, none, 0)
-
-
-MAX_NAMES = 10  # columns that an error lists
 
 
 def suggest_name(word: str, known: Collection[str]) -> str:

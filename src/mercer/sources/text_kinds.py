@@ -15,6 +15,12 @@ NUCLEOTIDES = set("ACGTUN")
 AMBIGUOUS = NUCLEOTIDES | set("RYSWKMBDHV-")
 AMINO_ACIDS = set("ACDEFGHIKLMNPQRSTVWY")
 UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
+SMILES_LOOKED_AT = 200  # entries
+SMILES_SHARE = 0.9  # of them that must be read
+NAMED_SMILES_SHARE = 0.5  # if the column is called so
+ATOM = r"(?:\[[^\[\]\s]+\]|Br|Cl|[BCNOPSFI]|[bcnops]|\*)"
+WRITTEN = re.compile(rf"{ATOM}(?:{ATOM}|[-=#$:/\\~.()@+]|%\d\d|\d)*")
+CHEMICAL = re.compile(r"[()=#\[\]]|[a-z]\d")  # what words do not have
 
 
 def infer_text_kind(entries: Entries) -> tuple[str, str]:
@@ -89,14 +95,6 @@ def _nouns(counts: dict[str, int]) -> str:
     if all(entry.isalpha() for entry in counts):
         return "word" if one else "words"
     return "entry" if one else "entries"
-
-
-SMILES_LOOKED_AT = 200  # entries
-SMILES_SHARE = 0.9  # of them that must be read
-NAMED_SMILES_SHARE = 0.5  # if the column is called so
-ATOM = r"(?:\[[^\[\]\s]+\]|Br|Cl|[BCNOPSFI]|[bcnops]|\*)"
-WRITTEN = re.compile(rf"{ATOM}(?:{ATOM}|[-=#$:/\\~.()@+]|%\d\d|\d)*")
-CHEMICAL = re.compile(r"[()=#\[\]]|[a-z]\d")  # what words do not have
 
 
 def is_smiles(name: str, entries: Iterable[str]) -> str:
