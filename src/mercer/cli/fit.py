@@ -111,16 +111,9 @@ def fit(
     )
     task = None if kind is None else kind.value
     plan = design(
-        data or _digits(target, types=known, task=task),
-        target,
-        task=task,
-        kernel=kernel,
-        machine=machine,
-        budget=time,
-        types=known,
-        skip_bad=skip_bad,
-        seed=seed,
-    )
+        data or _digits(target, types=known, task=task), target, task=task, kernel=kernel,
+        machine=machine, budget=time, types=known, skip_bad=skip_bad, seed=seed,
+    )  # fmt: skip
     _print_columns(plan.sheet)
     heading("The plan")
     for line in plan.explain().splitlines():

@@ -37,7 +37,7 @@ def findings(
     error: float,
     error_se: float,
     baseline_error: float,
-    borders: Sequence[str] = (),
+    edges: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return what should make a reader careful, the most serious first.
 
@@ -50,17 +50,17 @@ def findings(
         In which fold each row was held out, and what was predicted for it then.
     error, error_se, baseline_error : float
         As in `Study`.
-    borders : sequence of str
+    edges : sequence of str
         Parameters whose best value is the last that was tried, in words.
     """
     case = Case(sheet, task, fold, prediction, error, error_se, baseline_error)
     if len(case.classes) < 2:
         return (f"The target is {case.classes[0]} in all rows, so there is nothing to learn.",)
     found = [finding for look in LOOKS for finding in look(case)]
-    if borders:
-        said = "; ".join(border.rstrip(".") for border in borders)
+    if edges:
+        text = "; ".join(edge.rstrip(".") for edge in edges)
         found.append(
-            f"{said[0].upper()}{said[1:]}. A better value may lie beyond; in Python, "
+            f"{text[0].upper()}{text[1:]}. A better value may lie beyond; in Python, "
             "mercer.selection.GridSearchCV can look there."
         )
     return tuple(found)

@@ -17,6 +17,7 @@ from mercer.domains import Items
 from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Kernel
 from mercer.selection import GridSearchCV
+from mercer.selection.grid_edges import edge_of
 from mercer.studies.candidates import CandidateKernel, ModelFamily
 from mercer.studies.results import Surface
 
@@ -59,7 +60,7 @@ class FamilyChoice:
     value: float | None  # of the family's parameter
     error: float  # of the splits that chose it
     surface: Surface
-    borders: tuple[str, ...]  # parameters that ended at a border, in words
+    edges: tuple[str, ...]  # parameters that ended at an edge of the grid, in words
 
     @property
     def candidates(self) -> int:
@@ -72,7 +73,7 @@ class FamilyChoice:
 
 
 def choose(
-    family: ModelFamily, candidates: Sequence[CandidateKernel], task: InnerFolds
+    family: ModelFamily, candidates: Sequence[CandidateKernel], inner: InnerFolds
 ) -> FamilyChoice:
     """Return the best kernel and parameter for a family of machines.
 
@@ -81,26 +82,17 @@ def choose(
     SelectionError
         If nothing of it could be fitted.
     """
-    family = family.for_targets(task.y)
-    suitable = [one for one in candidates if family.unbounded or not one.unbounded] or list(
-        candidates
-    )
-    grids = [Grid(family, candidate, task) for candidate in suitable]
+    family = family.for_targets(inner.y)
+    suitable = [one for one in candidates if family.unbounded or not one.unbounded]
+    grids = [Grid(family, candidate, inner) for candidate in suitable or candidates]
     for grid in grids:
         grid.explore()
     best = min(grids, key=lambda grid: grid.lowest - TIE * (grid is grids[0]))
     if not np.isfinite(best.lowest):
         raise SelectionError(best.trouble or "no kernel and parameter could be tried")
     scale, value = best.best
-    return FamilyChoice(
-        family,
-        best.kernels[scale],
-        best.formula(scale),
-        value,
-        best.lowest,
-        _surface(grids),
-        tuple(best.borders()),
-    )
+    kernel, formula, edges = best.kernels[scale], best.formula(scale), tuple(best.edges())
+    return FamilyChoice(family, kernel, formula, value, best.lowest, _surface(grids), edges)
 
 
 def _surface(grids: list[Grid]) -> Surface:
@@ -119,8 +111,8 @@ def _surface(grids: list[Grid]) -> Surface:
 class Grid:
     """Scales of one kernel, times values of the family's parameter."""
 
-    def __init__(self, family: ModelFamily, candidate: CandidateKernel, task: InnerFolds) -> None:
-        self.family, self.candidate, self.task = family, candidate, task
+    def __init__(self, family: ModelFamily, candidate: CandidateKernel, inner: InnerFolds) -> None:
+        self.family, self.candidate, self.inner = family, candidate, inner
         self.scales: list[float] = list(candidate.scales) or [1.0]
         self.values: list[Any] = list(family.values) or [None]
         self.errors: dict[tuple[float, Any], float] = {}
@@ -158,7 +150,7 @@ class Grid:
     def explore(self) -> None:
         """Try the first grid, and go on where its best cell is at an end."""
         try:
-            self.base = self.candidate.resolve(self.task.X)
+            self.base = self.candidate.resolve(self.inner.X)
         except MercerError as error:
             self.trouble = str(error)
             return
@@ -176,52 +168,54 @@ class Grid:
             else:
                 return
 
-    def _beyond(self) -> tuple[list[float], list[float]]:
-        """Return the next scales or values to try."""
+    def _around_best(self) -> tuple[dict[float, float], dict[Any, float]]:
+        """Return errors of all scales at the best value, and of all values at the best scale."""
         scale, value = self.best
         by_scale = {s: self.errors[s, value] for s in self.scales}
-        by_value = {v: self.errors[scale, v] for v in self.values}
-        scales = _next(by_scale, MIN_SCALE, MAX_SCALE) if self.candidate.scales else []
-        values = [] if isinstance(value, int) else _next(by_value, *self.family.limits)
+        return by_scale, {v: self.errors[scale, v] for v in self.values}
+
+    def _beyond(self) -> tuple[list[float], list[float]]:
+        """Return the next scales or values to try."""
+        by_scale, by_value = self._around_best()
+        scales = _next(by_scale, MIN_SCALE, MAX_SCALE)
+        values = [] if isinstance(self.best[1], int) else _next(by_value, *self.family.limits)
         return scales, values
 
-    def borders(self) -> list[str]:
+    def edges(self) -> list[str]:
         """Say which parameters have their best value at the end of what was tried."""
         scale, value = self.best
+        by_scale, by_value = self._around_best()
+        width = getattr(self.kernels[scale], "bandwidth", None)
         found = []
-        if self.candidate.scales and _at_end({s: self.errors[s, value] for s in self.scales}):
-            end = "smallest" if scale == min(self.scales) else "largest"
-            width = self.kernels[scale].bandwidth  # type: ignore[attr-defined]
-            found.append(f"the best bandwidth is the {end} that was tried, {width:.3g}")
-        if _at_end({v: self.errors[scale, v] for v in self.values}):
-            end = "smallest" if value == min(self.values) else "largest"
-            name = self.family.parameter
-            found.append(f"the best {name} is the {end} that was tried, {value:.3g}")
+        for name, errors, best, shown in (
+            ("bandwidth", by_scale, scale, width),
+            (self.family.parameter, by_value, value, value),
+        ):
+            if _at_end(errors) and (end := edge_of(best, errors)):
+                found.append(f"the best {name} is the {end} that was tried, {shown:.3g}")
         return found
 
     def _try(self, scales: Sequence[float], values: Sequence[Any]) -> None:
         """Cross-validate all combinations of some scales and values."""
-        task, grid, cells = self.task, [], []
+        inner, grid, cells = self.inner, [], []
         for scale in scales:
             kernel = self.candidate.scale(self.base, scale)
             self.kernels[scale] = kernel
-            machines = [self.family.machine(kernel, value) for value in values]
-            for value, machine in zip(values, machines, strict=True):
+            for value in values:
+                machine = self.family.machine(kernel, value)
                 name = self.family.parameter
-                one = {"kernel": [kernel]}
-                if name:
-                    one[name] = [getattr(machine, name)]
-                grid.append(one)
+                chosen = {name: [getattr(machine, name)]} if name else {}
+                grid.append({"kernel": [kernel]} | chosen)
                 cells.append((scale, value))
-        search = GridSearchCV(machines[0], grid, scoring=task.scoring, cv=task.splits, refit=False)
+        search = GridSearchCV(machine, grid, scoring=inner.scoring, cv=inner.splits, refit=False)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")  # of candidates that fail, which are not chosen
             try:
-                search.fit(task.X, task.y)
+                search.fit(inner.X, inner.y)
             except MercerError as error:
                 self.trouble = str(error)
                 return
-        errors = task.error(search.cv_results_["mean_test_score"])
+        errors = inner.error(search.cv_results_["mean_test_score"])
         self.errors.update(zip(cells, errors.tolist(), strict=True))
         if caught and not np.isfinite(errors).any():
             self.trouble = str(caught[0].message)

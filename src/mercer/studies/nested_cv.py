@@ -59,8 +59,8 @@ class InnerSelection:
         rng = np.random.default_rng([self.seed, len(train)])
         some = portion(targets, self.most, rng)
         inner = splits(targets[some], self.inner, rng, MIN_IN_INNER_CLASS)
-        task = InnerFolds(_safe_indexing(own, some), targets[some], inner)
-        return OuterFold(own, targets, new, y[test], test, task, self.candidates(own), scale)
+        inside = InnerFolds(_safe_indexing(own, some), targets[some], inner)
+        return OuterFold(own, targets, new, y[test], test, inside, self.candidates(own), scale)
 
     def candidates(self, X: Items) -> list[CandidateKernel]:
         """Return the kernels to try on rows that are standardized."""
@@ -91,7 +91,7 @@ class OuterFold:
     new: Items
     truth: np.ndarray
     test: np.ndarray
-    task: InnerFolds
+    inner: InnerFolds
     candidates: list[CandidateKernel]
     scale: Standardize | None
     choices: dict[str, FamilyChoice] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class OuterFold:
 
     def try_family(self, family: ModelFamily) -> None:
         """Choose for a family, and predict the held-out rows."""
-        choice = choose(family, self.candidates, self.task)
+        choice = choose(family, self.candidates, self.inner)
         if len(self.test):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of candidates; those of the winner are told

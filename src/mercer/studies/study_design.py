@@ -101,18 +101,10 @@ def study(
     >>> found.error < 0.1, round(found.baseline_error, 2)
     (True, 0.67)
     """
-    plan = design(
-        data,
-        target,
-        task=task,
-        kernel=kernel,
-        machine=machine,
-        budget=budget,
-        types=types,
-        skip_bad=skip_bad,
-        seed=seed,
-    )
-    return plan.run(show)
+    return design(
+        data, target, task=task, kernel=kernel, machine=machine, budget=budget, types=types,
+        skip_bad=skip_bad, seed=seed,
+    ).run(show)  # fmt: skip
 
 
 def design(
@@ -289,8 +281,8 @@ class StudyDesign:
         with progress("trying machines", steps, show) as step:
             with work_clock() as clock:
                 deadline = clock() + self.budget
-                notes = try_families([*folds, everything], self.families, deadline, step, clock)
-            tried = time.monotonic()
+                tried = try_families([*folds, everything], self.families, deadline, step, clock)
+            chosen = time.monotonic()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 held_out = _held_out(y, folds, seed, step)
@@ -306,7 +298,7 @@ class StudyDesign:
         rest = predict_unsampled(model, self.sheet, show)
         winner = everything.winner
         judged = (held_out.fold, held_out.prediction, error, error_se, baseline_error(y, outer))
-        careful = findings(self.sheet, self.task, *judged, winner.borders)
+        careful = findings(self.sheet, self.task, *judged, winner.edges)
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
         return Study(
             task=self.task,
@@ -318,7 +310,7 @@ class StudyDesign:
             baseline_error=judged[-1],
             kernel=winner.formula,
             parameters=parameters,
-            attempts=tuple(self._attempts(folds, everything, notes)),
+            attempts=tuple(self._attempts(folds, everything, tried)),
             surface=winner.surface,
             curve=curve,
             held_out=held_out,
@@ -329,16 +321,16 @@ class StudyDesign:
             folds=(self.outer, self.procedure.inner),
             seed=seed,
             budget=self.budget,
-            timings=_timings(begin, tried, fitted, time.monotonic()),
+            timings=_timings(begin, chosen, fitted, time.monotonic()),
             rest=rest,
         )
 
     def _attempts(
-        self, folds: list[OuterFold], everything: OuterFold, notes: list[tuple[ModelFamily, str]]
+        self, folds: list[OuterFold], everything: OuterFold, tried: list[tuple[ModelFamily, str]]
     ) -> list[Attempt]:
         """Return what came of each family."""
         found = []
-        for family, note in [*notes, *self.left_out]:
+        for family, note in [*tried, *self.left_out]:
             attempt, name = Attempt(family.cls.__name__, note=note), family.name
             if not note:
                 choice = everything.choices[name]
@@ -358,10 +350,10 @@ class StudyDesign:
         return found
 
 
-def _timings(begin: float, tried: float, fitted: float, end: float) -> dict[str, float]:
+def _timings(begin: float, chosen: float, fitted: float, end: float) -> dict[str, float]:
     return {
-        "trying machines": tried - begin,
-        "fitting": fitted - tried,
+        "trying machines": chosen - begin,
+        "fitting": fitted - chosen,
         "learning curve and findings": end - fitted,
         "total": end - begin,
     }

@@ -40,7 +40,7 @@ def folds_of(y, folds=5):
     return fold
 
 
-def told(X, y, prediction=None, kinds=None, borders=(), folds=5, se=0.0, **more):
+def told(X, y, prediction=None, kinds=None, edges=(), folds=5, se=0.0, **more):
     """Return the findings; without a prediction every third or so is wrong."""
     sheet = sheet_of(X, y, kinds, **more)
     y, numbers = sheet.y, sheet.y.dtype.kind == "f"
@@ -58,7 +58,7 @@ def told(X, y, prediction=None, kinds=None, borders=(), folds=5, se=0.0, **more)
         plain = 1 - np.unique(y, return_counts=True)[1].max() / len(y)
     task = "regress" if numbers else "classify"
     return findings(
-        sheet, task, folds_of(y, folds), prediction, float(error), se, float(plain), borders
+        sheet, task, folds_of(y, folds), prediction, float(error), se, float(plain), edges
     )
 
 
@@ -440,9 +440,9 @@ def test_many_more_columns_than_rows_are_mentioned():
     none(told(X.iloc[:, :100], CLASSES[:60]), "columns for")
 
 
-def test_borders_are_worked_in_last():
-    border = ("the best C is the largest that was tried, 1e+06", "the best bandwidth is odd")
-    found = told(NOISE[:40], CLASSES[:40], borders=border)
+def test_edges_are_worked_in_last():
+    edge = ("the best C is the largest that was tried, 1e+06", "the best bandwidth is odd")
+    found = told(NOISE[:40], CLASSES[:40], edges=edge)
     assert found[-1].startswith("The best C is the largest that was tried, 1e+06; the best band")
     assert len(found) == 2
 

@@ -93,12 +93,12 @@ def test_ends_and_plains():
     assert _next({1.0: np.nan, 10.0: 0.2}, 0.5, 100.0) == [100.0]
 
 
-def test_a_border_that_stays_is_told():
+def test_an_edge_that_stays_is_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 1))
     y = X[:, 0] * 1.0  # without noise the smallest penalty is always the best
     found = choose(RIDGE, [CandidateKernel(Linear())], InnerFolds(X, y, splits(y, 4, rng)))
-    assert any("penalty" in text and "smallest" in text for text in found.borders)
+    assert any("penalty" in text and "smallest" in text for text in found.edges)
 
 
 def test_classes_are_predicted_by_the_chosen_machine():

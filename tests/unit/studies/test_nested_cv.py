@@ -100,7 +100,7 @@ def test_many_rows_choose_by_a_sample_but_are_all_learned_from():
     y = np.where(X[:, 0] > 0, "a", "b").astype(object)
     procedure = InnerSelection((), True, None, 3, 50, 0)
     fold = procedure.split(X, y, np.arange(100), np.arange(100, 120))
-    assert len(fold.task.y) == 50 and len(fold.y) == 100
+    assert len(fold.inner.y) == 50 and len(fold.y) == 100
     fold.try_family(TRIED[3])
     assert len(fold.fit_winner(0).predict(fold.new)) == 20
 
