@@ -46,14 +46,7 @@ GAP = -1  # the code of a missing symbol
 
 
 class Symbols(Points):
-    """Sequences of symbols, one after the other, by the places of the symbols in an alphabet.
-
-    Examples
-    --------
-    >>> points = SymbolDomain(missing="?").admit(["abba", "", "b?"])
-    >>> points.codes, points.starts, points.alphabet
-    (array([ 0,  1,  1,  0,  1, -1]), array([0, 4, 4, 6]), ('a', 'b'))
-    """
+    """Sequences of symbols, one after the other, by the places of the symbols in an alphabet."""
 
     def __init__(self, codes: np.ndarray, starts: np.ndarray, alphabet: tuple[Any, ...]) -> None:
         super().__init__()
@@ -195,14 +188,7 @@ class SymbolDomain(Domain):
 
 @dataclass(frozen=True)
 class GapDomain(Domain):
-    """Series of measurements like those of `SERIES`, but with gaps (None or NaN) and empty ones.
-
-    Examples
-    --------
-    >>> GapDomain().admit([[1.0, None], []]).steps
-    array([[ 1.],
-           [nan]])
-    """
+    """Series of measurements like those of `SERIES`, but with gaps (None, NaN) and empty ones."""
 
     def admit(self, X: Items | Points, name: str = "X") -> Series:
         if isinstance(X, Series):

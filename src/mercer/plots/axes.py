@@ -118,14 +118,6 @@ def label_points(
     names : sequence of length n
     line : array of shape (m, 2), optional
         More points that should stay free.
-
-    Examples
-    --------
-    >>> from mercer.plots.axes import axes_for
-    >>> ax = axes_for(None)
-    >>> label_points(ax, np.array([[0.2, 0.2], [0.8, 0.8], [0.8, 0.8]]), ["a", "b", "c"])
-    >>> sorted(text.get_text() for text in ax.texts)
-    ['a', 'b, c']
     """
     box = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     low = np.array([ax.get_xlim()[0], ax.get_ylim()[0]])
