@@ -158,6 +158,7 @@ def six_types():
     )
 
 
+@pytest.mark.slow
 def test_reference_4_mean_errors_of_the_six_types(six_types):
     means = six_types.mean(axis=2)
     # The printed means are those of 100 subjects, ours of 1,000, so the difference of two means

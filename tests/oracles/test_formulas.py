@@ -223,6 +223,7 @@ def test_from_function_may_itself_use_kernels():
 # ---- integrals and special functions -----------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_arccosine_is_the_similarity_in_a_wide_random_layer(order):
     """2·E[Θ(wᵀx)Θ(wᵀz)(wᵀx)ⁿ(wᵀz)ⁿ] over Gaussian w, by simulation (Cho & Saul, 2009)."""

@@ -35,6 +35,7 @@ each_route = pytest.mark.parametrize("route", ROUTES)
 each_system = pytest.mark.parametrize("kind", [Inverse, Spectrum, Features])
 
 
+@pytest.mark.slow
 @each_route
 @settings(max_examples=100)
 @given(problems(), st.sampled_from(GRAMS), st.lists(penalties, min_size=1, max_size=3))
@@ -48,6 +49,7 @@ def test_what_is_foretold_is_what_a_refit_says(route, problem, gram, levels):
     check(found, K, Y, splits, levels, weights, intercept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ["inverse", "nearby"])
 @settings(max_examples=120)
 @given(problems(), st.lists(penalties, min_size=1, max_size=3), st.booleans())

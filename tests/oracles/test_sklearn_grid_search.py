@@ -126,6 +126,7 @@ SPLITTERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPLITTERS)
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 def test_splitters(name, weighted):
@@ -184,6 +185,7 @@ REGRESSION_SCORES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSION_SCORES)
 @pytest.mark.parametrize("train", [False, True], ids=["", "train"])
 def test_scores_of_regressions(name, train):

@@ -230,6 +230,7 @@ def test_ties_are_broken_alike(name, break_ties):
     assert (ours.predict(grid) != other.predict(grid)).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "wine", "made_up", "digits"])
 @pytest.mark.parametrize("kind", ["gaussian", "linear"])
 def test_each_class_against_the_rest(kind, name):

@@ -27,7 +27,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
-QUICK = {"algebra", "rkhs"}  # examples; the others take seconds
+QUICK = {"algebra", "rkhs", "README", "CONTRIBUTING", "kernels", "ridge"}  # others take seconds
 # On a busy computer, two BLAS threads on small problems wait for each other.
 ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -83,7 +83,13 @@ def with_current_source(text: str) -> str:
     return SOURCE.sub(renew, text)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def quick_and_slow(paths: list[Path]) -> list:
+    """Return files as parameters of a test, of which all but a few are slow."""
+    slow = [pytest.mark.slow]
+    return [pytest.param(p, marks=[] if p.stem in QUICK else slow, id=name_of(p)) for p in paths]
+
+
+@pytest.mark.parametrize("document", quick_and_slow(DOCUMENTS))
 def test_the_code_of_a_document_runs_and_prints_what_it_says(document, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # some write files
     text = document.read_text(encoding="utf-8")
@@ -131,13 +137,7 @@ def test_no_document_knows_the_computer_it_was_written_on(document):
     assert MACHINE_PATH.findall(document.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        pytest.param(e, marks=[] if e.stem in QUICK else [pytest.mark.slow], id=name_of(e))
-        for e in EXAMPLES
-    ],
-)
+@pytest.mark.parametrize("example", quick_and_slow(EXAMPLES))
 def test_an_example_runs(example, tmp_path):
     arguments = ["--out", "picture.png"] if example.stem == "regularization" else []
     run = subprocess.run(

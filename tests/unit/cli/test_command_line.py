@@ -257,6 +257,7 @@ def test_the_same_command_gives_the_same_files_and_predictions_follow(ants):
     assert process.wait(60) == 141
 
 
+@pytest.mark.slow
 def test_a_refusal_is_one_sentence_of_the_process_too(ants):
     status, _, err = run("fit", "ants.csv", "--target", "knd", cwd=ants)
     assert refused(status, err) and "did you mean 'kind'" in err

@@ -31,6 +31,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_the_page_says(here):
     blocks = BLOCK.findall(TEXT)
     assert len(blocks) >= 5

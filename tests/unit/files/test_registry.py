@@ -70,6 +70,7 @@ def test_a_registered_function_is_saved_by_its_name(name, tmp_path):
     assert mercer.load(tmp_path / "x") == FUNCTIONAL[name]
 
 
+@pytest.mark.slow
 def test_another_program_finds_classes_but_not_functions(tmp_path):
     """Of a room that it has not imported yet, too; and is told which function it lacks."""
     register("both", both)

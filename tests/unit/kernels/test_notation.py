@@ -252,6 +252,7 @@ def test_nothing_is_run(text, monkeypatch):
             parse(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -44,6 +44,7 @@ def drawn(name):
     return FIGURES[name].draw()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_drawn_and_not_blank(name, tmp_path):
     path = tmp_path / f"{name}.png"

@@ -25,7 +25,12 @@ ALWAYS = (
 )
 
 
-@pytest.mark.parametrize("name", MAKERS)
+LARGE = {"digits", "sequences", "thousand"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in LARGE else []) for n in MAKERS]
+)
 def test_a_report_is_complete_and_sound(name):
     text = page_of(name)
     page, study = Page(text), example(name)

@@ -126,6 +126,7 @@ def test_the_matrix_stays_as_it_is():
     np.testing.assert_array_equal(K, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(("width", "penalty"), [(1.0, 1e-10), (0.1, 1e-11)])
 def test_small_penalties_of_many_smooth_items_keep_some_digits(width, penalty, intercept):

@@ -155,6 +155,7 @@ def _seconds(route, K, Y, splits, penalties):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "count", "size", "penalties", "other"),
     [

@@ -8,6 +8,7 @@ from mercer.solvers.influence import Features, Inverse
 from tests.measure import peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [False, True])
 def test_large_folds_of_few_features_need_little_memory(intercept):
     rng = np.random.default_rng(0)
@@ -28,6 +29,7 @@ def test_large_folds_of_few_features_need_little_memory(intercept):
         assert held.trusted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [False, True])
 def test_factors_of_many_folds_are_not_kept(inside):
     rng = np.random.default_rng(0)

@@ -82,6 +82,7 @@ def test_the_kernel_is_written_so_that_it_can_be_read(found):
     assert repr(mercer.kernels.parse(found.kernel)) == found.kernel
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_study():
     table = flowers()[::3]
     one, other = (study(table, "target", machine="svm") for _ in range(2))
@@ -285,6 +286,7 @@ def test_numbers_whose_squares_are_none_are_refused(unit):
         design(pd.DataFrame({"x": np.arange(30.0) ** 2, "y": y}), "y")
 
 
+@pytest.mark.slow
 def test_parameters_are_those_of_the_machine():
     x = np.random.default_rng(0).normal(size=(60, 2))
     table = pd.DataFrame({"a": x[:, 0], "y": 1e4 * (x[:, 0] + 0.1 * x[:, 1])})
