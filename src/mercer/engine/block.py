@@ -7,10 +7,11 @@ products, distances) is computed once per block and remembered here.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import array_api_compat
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer.domains import Points, Vectors
@@ -18,6 +19,7 @@ from mercer.engine.single import exponential
 from mercer.errors import DomainError
 
 __all__ = [
+    "Array",
     "Block",
     "Formula",
     "Scratch",
@@ -33,6 +35,9 @@ __all__ = [
     "squares",
     "sum_over_dimensions",
 ]
+
+
+Array: TypeAlias = Any  # of NumPy, or of another array library that points lie in
 
 
 class Formula(Protocol):
@@ -83,7 +88,7 @@ class Scratch:
         """Declare all arrays free."""
         self._taken = 0
 
-    def take(self, shape: tuple[int, int], dtype: Any = np.float64) -> np.ndarray:
+    def take(self, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> np.ndarray:
         """Return an uninitialized array of this shape."""
         count = shape[0] * shape[1]
         size = count * np.dtype(dtype).itemsize
@@ -168,7 +173,7 @@ class Block:
             return np.empty(self.shape, self.dtype)
         return self.scratch.take(self.shape, self.dtype)
 
-    def copy(self, values: Any) -> Any:
+    def copy(self, values: Array) -> Any:
         """Return a copy of a shared array, which may be written into."""
         if not isinstance(values, np.ndarray) or values.shape != self.shape:
             return values + 0.0
@@ -176,7 +181,7 @@ class Block:
         K[...] = values
         return K
 
-    def exp(self, values: Any, factor: float = 1.0) -> Any:
+    def exp(self, values: Array, factor: float = 1.0) -> Any:
         """Return exp(factor · values), the step with which most kernels end."""
         if not isinstance(values, np.ndarray) or values.shape != self.shape:
             return self.xp.exp(values * factor)
@@ -232,7 +237,9 @@ def sides(block: Block) -> tuple[Vectors, Vectors]:
     return left, right
 
 
-def scaled(points: Vectors, scales: tuple[float, ...] | None, dtype: Any = np.float64) -> Any:
+def scaled(
+    points: Vectors, scales: tuple[float, ...] | None, dtype: DTypeLike = np.float64
+) -> Any:
     array = points.array
     if isinstance(array, np.ndarray) or sparse.issparse(array):
         # Products in double, unless someone who asks for single also checks the answer.
@@ -245,7 +252,7 @@ def scaled(points: Vectors, scales: tuple[float, ...] | None, dtype: Any = np.fl
     return array / xp.asarray(scales, dtype=array.dtype, device=array_api_compat.device(array))
 
 
-def multiply(block: Block, A: Any, B: Any) -> Any:
+def multiply(block: Block, A: Array, B: Array) -> Any:
     if isinstance(A, np.ndarray) and isinstance(B, np.ndarray):
         if not block.symmetric and A.__array_interface__ == B.__array_interface__:
             A = A.copy()  # for A @ A.T NumPy has another routine, with other last digits
@@ -259,7 +266,7 @@ def dot(G: np.ndarray, values: np.ndarray) -> float:
     return float(np.einsum("ij,ij->", G, values))
 
 
-def squares(A: Any) -> Any:
+def squares(A: Array) -> Any:
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
     if isinstance(A, np.ndarray):
@@ -267,7 +274,7 @@ def squares(A: Any) -> Any:
     return array_api_compat.array_namespace(A).sum(A * A, axis=1)
 
 
-def sum_over_dimensions(block: Block, A: Any, B: Any, term: Callable[[int, Any], Any]) -> Any:
+def sum_over_dimensions(block: Block, A: Array, B: Array, term: Callable[[int, Any], Any]) -> Any:
     """Add up ``term(i, xᵢ − zᵢ)`` over the dimensions, for all pairs.
 
     A term may overwrite the differences that it is given.
@@ -280,7 +287,7 @@ def sum_over_dimensions(block: Block, A: Any, B: Any, term: Callable[[int, Any],
     return total
 
 
-def outer(block: Block, operation: str, a: Any, b: Any, out: Any = None) -> Any:
+def outer(block: Block, operation: str, a: Array, b: Array, out: Array = None) -> Any:
     """Return ``operation(aᵢ, bⱼ)`` for all pairs, with NumPy in `out` or scratch memory."""
     if not isinstance(a, np.ndarray):
         return getattr(block.xp, operation)(a[:, None], b[None, :])

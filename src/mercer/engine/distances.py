@@ -11,7 +11,9 @@ from scipy import sparse
 from scipy.spatial import distance
 
 from mercer.domains import ZERO, Points, Vectors
+from mercer.domains.items import RowIndex
 from mercer.engine.block import (
+    Array,
     Block,
     dot,
     multiply,
@@ -115,7 +117,9 @@ class MovedRows(Points):
     instead.
     """
 
-    def __init__(self, array: Any, squares: Any, wide: Any = None, nonzeros: Any = None) -> None:
+    def __init__(
+        self, array: Array, squares: Array, wide: Array = None, nonzeros: Any = None
+    ) -> None:
         super().__init__()
         self.array = array
         self.squares = squares
@@ -136,7 +140,7 @@ class MovedRows(Points):
         """The vectors as columns."""
         return np.ascontiguousarray(self.array.T)
 
-    def take(self, rows: Any) -> MovedRows:
+    def take(self, rows: RowIndex) -> MovedRows:
         if self.wide is not None:
             return widen(self.wide[rows])
         some = None if self.nonzeros is None else self.nonzeros.take(rows)
@@ -208,7 +212,7 @@ def _expanded(block: Block, A: MovedRows, B: MovedRows) -> Any:
 def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
     """Add up the squared differences themselves: slower, but nothing cancels."""
 
-    def term(i: int, difference: Any) -> Any:
+    def term(i: int, difference: Array) -> Any:
         if scales is not None:
             difference /= scales[i]
         difference *= difference
@@ -218,7 +222,7 @@ def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
 
 
 def _mended(
-    block: Block, D: Any, A: MovedRows, B: MovedRows, scales: tuple[float, ...] | None
+    block: Block, D: Array, A: MovedRows, B: MovedRows, scales: tuple[float, ...] | None
 ) -> Any:
     """Compute the entries that cancellation has spoiled again, from the original differences."""
     xp = block.xp
@@ -257,7 +261,9 @@ def _mended(
     return D
 
 
-def _mended_elsewhere(block: Block, D: Any, near: Any, scales: tuple[float, ...] | None) -> Any:
+def _mended_elsewhere(
+    block: Block, D: Array, near: Array, scales: tuple[float, ...] | None
+) -> Any:
     """Do the same with another array library; only Torch's arrays can be written into."""
     xp = block.xp
     count = int(xp.count_nonzero(near))

@@ -8,11 +8,11 @@ is contiguous.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from mercer.compiled import compiled
+from mercer.domains.items import RowIndex
 from mercer.engine.single import REORDERED
 
 __all__ = ["Nonzeros", "squared_over_nonzeros"]
@@ -57,7 +57,7 @@ class Nonzeros:
         """All entries, a row for each column."""
         return np.ascontiguousarray(self.array.T)
 
-    def take(self, rows: Any) -> Nonzeros:
+    def take(self, rows: RowIndex) -> Nonzeros:
         """Return some of the rows."""
         if isinstance(rows, slice):
             first, last, _ = rows.indices(len(self.starts) - 1)

@@ -7,9 +7,9 @@ fresh matrix can take longer than computing it. So one block outlives the fit th
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 __all__ = ["BUFFERS", "BufferPool"]
 
@@ -33,7 +33,7 @@ class BufferPool:
         self._lock = threading.Lock()
         self._block: np.ndarray | None = None
 
-    def take(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    def take(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
         """Return an uninitialized array, in the block that is here if it is large enough."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         with self._lock:

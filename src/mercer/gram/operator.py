@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import GramRows, Points, require_symmetric, to_numpy
+from mercer.engine.block import Array
 from mercer.engine.tiles import diagonal, fill, spans
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.product import product, symmetric_product
@@ -209,7 +210,7 @@ class LowRank:
     array([3., 6.])
     """
 
-    def __init__(self, features: Any) -> None:
+    def __init__(self, features: Array) -> None:
         self.features: Any = features if sparse.issparse(features) else np.asarray(features, float)
 
     @property

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Self
 import array_api_compat
 import numpy as np
 
-from mercer.domains import ANYTHING, VECTORS, Domain, Points, Vectors
-from mercer.engine.block import Block, same_width
+from mercer.domains import ANYTHING, VECTORS, Domain, Items, Points, Vectors
+from mercer.engine.block import Array, Block, same_width
 from mercer.engine.tiles import diagonal, fill, on_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.features import FeatureMap, RandomFeatures
@@ -123,7 +123,7 @@ class Kernel(Value):
 
     # ---- what its users call ----------------------------------------------------------------
 
-    def __call__(self, A: Any, B: Any = None) -> Any:
+    def __call__(self, A: Array, B: Array = None) -> Any:
         """Return the Gram matrix of all pairs from `A` and `B` (from `A` alone if B is None).
 
         Examples
@@ -141,7 +141,7 @@ class Kernel(Value):
         same_width(left, right)
         return fill(self, left, right)
 
-    def diagonal(self, A: Any) -> Any:
+    def diagonal(self, A: Items | Points) -> Any:
         """Return k(x, x) of each item without the matrix.
 
         Examples
@@ -153,7 +153,7 @@ class Kernel(Value):
         self.require_resolved()
         return diagonal(self, self.admit(A))
 
-    def admit(self, X: Any, name: str = "X") -> Points:
+    def admit(self, X: Items | Points, name: str = "X") -> Points:
         """Validate and encode the user's objects for this kernel."""
         points = self.domain.admit(X, name)
         self.encode(points)
@@ -170,7 +170,7 @@ class Kernel(Value):
         """
         return self.prove()
 
-    def resolve(self, A: Any, weights: np.ndarray | None = None) -> Self:
+    def resolve(self, A: Items | Points, weights: np.ndarray | None = None) -> Self:
         """Return the kernel with every heuristic replaced by its value on the items of `A`.
 
         A weight of an item counts like its repetition.
@@ -210,7 +210,7 @@ class Kernel(Value):
                 "give its value (machines resolve inside each training fold)"
             )
 
-    def features(self, A: Any) -> Any:
+    def features(self, A: Items | Points) -> Any:
         """Return explicit features with ``features @ features.T == k(A)``.
 
         Raises `ValidityError` if this kernel has no finite feature map.
@@ -227,7 +227,7 @@ class Kernel(Value):
         found = transform.transform(transform.reference)
         return found.copy() if hasattr(found, "copy") else found  # never the user's own array
 
-    def feature_map(self, A: Any) -> FeatureMap:
+    def feature_map(self, A: Items | Points) -> FeatureMap:
         """Return the map to explicit features, its columns fixed by the items of `A`.
 
         New items are then mapped to the same columns; a column that only new items would have
@@ -370,7 +370,7 @@ def parenthesized(part: Kernel, least: int) -> str:
     return repr(part) if part.precedence >= least else f"({part!r})"
 
 
-def in_library_of(values: Any, points: Points) -> Any:
+def in_library_of(values: Array, points: Points) -> Any:
     """Return what a part computed with NumPy as an array of the library that holds the points."""
     if not isinstance(values, np.ndarray) or on_numpy(points):
         return values

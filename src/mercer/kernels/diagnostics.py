@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from mercer.domains import Items, Points
 from mercer.engine.tiles import fill
 from mercer.errors import DomainError
 from mercer.kernels.base import Kernel
@@ -75,7 +75,7 @@ class Checkup:
         return "\n".join(self.words)
 
 
-def check(k: Kernel | str, X: Any) -> Checkup:
+def check(k: Kernel | str, X: Items | Points) -> Checkup:
     """Examine a kernel on data: validity, rank, condition, saturation, duplicates, in words.
 
     Unresolved heuristics are resolved on `X` first. Of more than 3000 items an evenly spread

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import VECTORS, Points, Table, Vectors
+from mercer.domains import VECTORS, Items, Points, Table, Vectors
+from mercer.engine.block import Array
 from mercer.errors import DomainError, ValidityError
 from mercer.values import whole
 
@@ -55,7 +56,7 @@ class FeatureMap:
             logs=None if logs is None else lambda new: logs(encode(new)),
         )
 
-    def __call__(self, A: Any) -> Any:
+    def __call__(self, A: Array) -> Any:
         points = A if self.admit is None else self.admit(A)
         if self.reference is not None and points.width != self.reference.width:
             raise DomainError(
@@ -69,7 +70,7 @@ class Spectral(Protocol):
 
     def __hash__(self) -> int: ...
 
-    def admit(self, X: Any) -> Points: ...
+    def admit(self, X: Items | Points) -> Points: ...
 
     def evaluate_diagonal(self, points: Any) -> Any: ...
 
@@ -94,7 +95,7 @@ class RandomFeatures:
         if whole(self, "count", self.count) % 2:
             raise ValidityError(f"the number of random features must be even, found {self.count}")
 
-    def __call__(self, A: Any) -> Any:
+    def __call__(self, A: Array) -> Any:
         points = self.kernel.admit(A)
         if isinstance(points, Table):
             points = VECTORS.admit(points)
@@ -117,14 +118,14 @@ def _drawn(kernel: Spectral, count: int, width: int, seed: int) -> np.ndarray:
     return found
 
 
-def beside(left: Any, right: Any) -> Any:
+def beside(left: Array, right: Array) -> Any:
     """Put features side by side: those of a sum."""
     if sparse.issparse(left) or sparse.issparse(right):
         return sparse.hstack([left, right], format="csr")
     return np.concatenate([left, right], axis=1)
 
 
-def crossed(left: Any, right: Any) -> Any:
+def crossed(left: Array, right: Array) -> Any:
     """Multiply each feature with each, row by row: those of a product."""
     if sparse.issparse(left) or sparse.issparse(right):
         left, right = sparse.csr_array(left), sparse.csr_array(right)
@@ -134,7 +135,7 @@ def crossed(left: Any, right: Any) -> Any:
     return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
 
 
-def scaled_rows(features: Any, factors: np.ndarray) -> Any:
+def scaled_rows(features: Array, factors: np.ndarray) -> Any:
     """Multiply each item's features by its factor."""
     if sparse.issparse(features):
         return (sparse.diags_array(factors) @ features).tocsr()

@@ -27,7 +27,7 @@ NAMES: dict[str, Kernel] = {
 }
 
 
-def named(kernel: Any) -> Kernel:
+def named(kernel: object) -> Kernel:
     """Return a kernel itself, or the one that a name stands for.
 
     Examples

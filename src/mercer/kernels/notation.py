@@ -376,9 +376,9 @@ class _Reader:
         ) from cause
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return f"{value!r}" if _is_number(value) or isinstance(value, str) else type(value).__name__

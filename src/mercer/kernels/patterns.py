@@ -26,7 +26,8 @@ from scipy import sparse
 
 from mercer.compiled import compiled
 from mercer.domains import Points
-from mercer.engine.block import Block, squares
+from mercer.domains.items import RowIndex
+from mercer.engine.block import Array, Block, squares
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 
@@ -123,7 +124,7 @@ class Patterns(Points):
     """
 
     def __init__(
-        self, matrix: Any, vocabulary: Vocabulary, common: np.ndarray | None = None
+        self, matrix: Array, vocabulary: Vocabulary, common: np.ndarray | None = None
     ) -> None:
         super().__init__()
         self.matrix = matrix
@@ -134,7 +135,7 @@ class Patterns(Points):
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
-    def take(self, rows: Any) -> Patterns:
+    def take(self, rows: RowIndex) -> Patterns:
         return Patterns(self.matrix[rows], self.vocabulary, self.common)
 
     @property

@@ -14,6 +14,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from mercer.engine.block import Array
+
 __all__ = ["Proof", "Witness", "derive", "proved", "refute", "unknown"]
 
 Verdict = Literal["proved", "refuted", "unknown"]
@@ -26,7 +28,7 @@ NEGATIVE = 1e-11
 class Similarity(Protocol):
     """What a proof is about: a kernel, asked for Gram matrices and for its own proof."""
 
-    def __call__(self, A: Any) -> Any: ...
+    def __call__(self, A: Array) -> Any: ...
 
     def proof(self) -> Proof: ...
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from mercer.domains import Points, Rows, Streamed, Vectors, to_numpy
+from mercer.domains import Items, Points, Rows, Streamed, Vectors, to_numpy
 from mercer.engine.tiles import common_origin, diagonal, fill, on_numpy, spans, tile
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.gram.product import GROUPS, symmetric_product
@@ -34,8 +33,8 @@ ROOM = 10**9  # bytes for the labels of all items under the permutations of one 
 
 def mmd(
     kernel: Kernel,
-    X: Any,
-    Y: Any,
+    X: Items | Points,
+    Y: Items | Points,
     permutations: int = 0,
     seed: int = 0,
     squared: bool = False,
@@ -114,7 +113,12 @@ def mmd(
 
 
 def _exact(
-    kernel: Kernel, X: Any, Y: Any, permutations: int, seed: int, squared: bool
+    kernel: Kernel,
+    X: Items | Points,
+    Y: Items | Points,
+    permutations: int,
+    seed: int,
+    squared: bool,
 ) -> Statistic:
     for items, name in ((X, "X"), (Y, "Y")):
         require_in_memory(items, name, 'use method="linear" or "features"')
@@ -165,7 +169,9 @@ CHUNK = 2048  # items whose features are computed at a time
 LABELS = 200_000_000  # bytes of the labels of all items under the permutations of one pass
 
 
-def linear_time(kernel: Kernel, X: Any, Y: Any, seed: int, squared: bool) -> Statistic:
+def linear_time(
+    kernel: Kernel, X: Items | Points, Y: Items | Points, seed: int, squared: bool
+) -> Statistic:
     """Return the statistic of Gretton et al. (2012), section 6.
 
     It is the mean of h = k(x, x′) + k(y, y′) − k(x, y′) − k(x′, y) over pairs of pairs, each item
@@ -202,7 +208,13 @@ def linear_time(kernel: Kernel, X: Any, Y: Any, seed: int, squared: bool) -> Sta
 
 
 def by_features(
-    kernel: Kernel, X: Any, Y: Any, count: int, permutations: int, seed: int, squared: bool
+    kernel: Kernel,
+    X: Items | Points,
+    Y: Items | Points,
+    count: int,
+    permutations: int,
+    seed: int,
+    squared: bool,
 ) -> Statistic:
     """Return the distance of the means of random features.
 
@@ -266,7 +278,9 @@ def paired_similarities(kernel: Kernel, A: Points, B: Points) -> np.ndarray:
     return result
 
 
-def _both(kernel: Kernel, X: Any, Y: Any, seed: int) -> tuple[Rows, Rows, Kernel]:
+def _both(
+    kernel: Kernel, X: Items | Points, Y: Items | Points, seed: int
+) -> tuple[Rows, Rows, Kernel]:
     """Return both sets in pieces, and the kernel as resolved on samples of them."""
     left, one, _ = rows_of(kernel, X, seed=seed)
     right, two, _ = rows_of(kernel, Y, "Y", seed + 1)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import InMemory, Points, Rows, Streamed, real_numbers
+from mercer.domains import InMemory, Items, Points, Rows, Streamed, real_numbers
 from mercer.engine.tiles import fill
 from mercer.errors import DomainError
 from mercer.gram import Blocked, product
@@ -61,7 +62,11 @@ class Embedding(Function):
 
 
 def mean_embedding(
-    kernel: Kernel, X: Any, weights: Any = None, centers: Any = None, seed: int = 0
+    kernel: Kernel,
+    X: Items | Points,
+    weights: ArrayLike | None = None,
+    centers: Any = None,
+    seed: int = 0,
 ) -> Function:
     """Return the mean of the sections k(·, x): the set `X` as one function.
 
@@ -100,7 +105,9 @@ def mean_embedding(
     return Function(kernel, points, _shares(weights, len(points)))
 
 
-def _projected(kernel: Kernel, X: Any, weights: Any, centers: Any, seed: int) -> Embedding:
+def _projected(
+    kernel: Kernel, X: Items | Points, weights: ArrayLike | None, centers: Any, seed: int
+) -> Embedding:
     seed = whole(mean_embedding, "seed", seed, least=0)
     given = np.ndim(centers) > 0 or hasattr(centers, "__len__")
     count = 0 if given else whole(mean_embedding, "centers", centers)
@@ -126,7 +133,7 @@ def _projected(kernel: Kernel, X: Any, weights: Any, centers: Any, seed: int) ->
     return Embedding(kernel, Z, coefficients, error, rows.count)
 
 
-def _shares(weights: Any, count: int) -> np.ndarray:
+def _shares(weights: ArrayLike | None, count: int) -> np.ndarray:
     if weights is None:
         return np.full(count, 1 / count)
     w = real_numbers(weights, "weights")

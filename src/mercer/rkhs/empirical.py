@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points
+from mercer.domains import Items, Points
+from mercer.engine.block import Array
 from mercer.engine.tiles import fill
 from mercer.errors import ValidityError
 from mercer.gram import product
@@ -43,7 +43,7 @@ class EmpiricalMap:
     values: np.ndarray
     vectors: np.ndarray
 
-    def __call__(self, A: Any) -> np.ndarray:
+    def __call__(self, A: Array) -> np.ndarray:
         """Return the features of new things; their inner products with reference points are k."""
         new = self.kernel.admit(A)
         same_width(new, self.points)
@@ -55,7 +55,7 @@ class EmpiricalMap:
         return self.vectors * np.sqrt(self.values)
 
 
-def empirical_map(kernel: Kernel, X: Any, rank: int | None = None) -> EmpiricalMap:
+def empirical_map(kernel: Kernel, X: Items | Points, rank: int | None = None) -> EmpiricalMap:
     """Return features of a valid kernel on the items of `X`, and their extension to new ones.
 
     With K = VΛVᵀ the item xᵢ gets the features √λ_t v_ti, whose inner products are the Gram

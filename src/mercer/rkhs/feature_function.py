@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points, real_numbers
+from mercer.domains import Items, Points, real_numbers
+from mercer.engine.block import Array
 from mercer.engine.tiles import spans
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.features import RandomFeatures, Spectral
@@ -57,7 +58,7 @@ class Featured:
         """The kernel that is approximated."""
         return self.features.kernel
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Items | Points) -> np.ndarray:
         """Return f at each item."""
         points: Points = self.kernel.admit(X)
         result = np.empty((len(points), *self.weights.shape[1:]))
@@ -107,5 +108,5 @@ class Featured:
             raise ValidityError("functions of different features cannot be combined")
 
 
-def _scalar(values: Any) -> Any:
+def _scalar(values: Array) -> Any:
     return float(values) if np.ndim(values) == 0 else values

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import real_numbers
+from mercer.domains import Items, Points, real_numbers
+from mercer.engine.block import Array
 from mercer.engine.tiles import fill
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import product
@@ -64,7 +65,7 @@ class Function:
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "coefficients", coefficients)
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Items | Points) -> np.ndarray:
         """Return f at each item, without building the matrix of similarities."""
         points = self.kernel.admit(X).as_new()
         same_width(points, self.points)
@@ -129,7 +130,7 @@ class Function:
             raise ValidityError("the zero function has no angle")
         return _scalar(np.arccos(np.clip(self.inner(other) / lengths, -1.0, 1.0)))
 
-    def project(self, points: Any) -> Function:
+    def project(self, points: Points) -> Function:
         """Return the closest function in the span of k(·, x) of the given points.
 
         It agrees with f on them, and the rest f − f.project(points) is orthogonal to the span: the
@@ -164,7 +165,7 @@ class Function:
         return (lengths @ np.abs(self.coefficients)) ** 2
 
 
-def section(kernel: Kernel, x: Any) -> Function:
+def section(kernel: Kernel, x: object) -> Function:
     """Return k(·, x), the function that stands for one thing: its representer of evaluation.
 
     Examples
@@ -177,5 +178,5 @@ def section(kernel: Kernel, x: Any) -> Function:
     return Function(kernel, [x], [1.0])
 
 
-def _scalar(values: Any) -> Any:
+def _scalar(values: Array) -> Any:
     return float(values) if np.ndim(values) == 0 else values

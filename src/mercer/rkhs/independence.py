@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from mercer.domains import Points
+from mercer.domains import Items, Points
 from mercer.engine.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
 from mercer.errors import DomainError
 from mercer.gram.product import symmetric_product
@@ -23,7 +21,12 @@ MATRICES = 4  # of n × n: two that are centered, one in another order, and thei
 
 
 def hsic(
-    kernel_x: Kernel, kernel_y: Kernel, X: Any, Y: Any, permutations: int = 0, seed: int = 0
+    kernel_x: Kernel,
+    kernel_y: Kernel,
+    X: Items | Points,
+    Y: Items | Points,
+    permutations: int = 0,
+    seed: int = 0,
 ) -> Statistic:
     """Return the Hilbert-Schmidt independence criterion, tr(K_X H K_Y H)/n².
 

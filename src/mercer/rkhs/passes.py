@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import InMemory, Points, Rows, Stream, Streamed, is_stream
+from mercer.domains import InMemory, Items, Points, Rows, Stream, Streamed, is_stream
 from mercer.errors import DomainError
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
@@ -39,7 +39,7 @@ def rows_of(
     return rows, points[places], places
 
 
-def require_in_memory(X: Any, name: str, advice: str) -> None:
+def require_in_memory(X: Items | Points, name: str, advice: str) -> None:
     """Refuse a stream where all items are needed at once."""
     if isinstance(X, Stream):
         raise DomainError(f"{name} is a stream, but all items are needed at once; {advice}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from mercer.domains import Vectors
 from mercer.engine.tiles import fill
-from mercer.gram.device.devices import empty_cache, free_bytes, is_full
+from mercer.gram.device.devices import Tensor, empty_cache, free_bytes, is_full
 from mercer.kernels import Kernel
 
 __all__ = ["evaluate", "in_parts", "multiply", "normal", "rows_at_once"]
@@ -21,7 +21,7 @@ WIDEST = 1 << 16  # columns of a block
 LEAST = 16  # rows below which a block is not made smaller
 
 
-def evaluate(kernel: Kernel, A: Any, B: Any = None) -> Any:
+def evaluate(kernel: Kernel, A: Tensor, B: Tensor = None) -> Any:
     """Return K(A, B) of tensors of rows; with one, an exactly symmetric matrix.
 
     Examples
@@ -35,7 +35,7 @@ def evaluate(kernel: Kernel, A: Any, B: Any = None) -> Any:
     return fill(kernel, Vectors(A), None if B is None else Vectors(B))
 
 
-def multiply(kernel: Kernel, A: Any, B: Any, V: Any) -> Any:
+def multiply(kernel: Kernel, A: Tensor, B: Tensor, V: Tensor) -> Any:
     """Return K(A, B) @ V in double precision, for tensors of rows."""
     import torch
 
@@ -45,14 +45,14 @@ def multiply(kernel: Kernel, A: Any, B: Any, V: Any) -> Any:
         right, some = B[j : j + WIDEST], V[j : j + WIDEST]
         height = rows_at_once(kernel, len(right), A)
 
-        def use(i: slice, right: Any = right, some: Any = some) -> None:
+        def use(i: slice, right: Tensor = right, some: Tensor = some) -> None:
             out[i] += evaluate(kernel, A[i], right).double() @ some
 
         in_parts(len(A), height, use)
     return out
 
 
-def normal(kernel: Kernel, A: Any, B: Any, V: Any, W: Any = None) -> Any:
+def normal(kernel: Kernel, A: Tensor, B: Tensor, V: Tensor, W: Tensor = None) -> Any:
     """Return CᵀW(CV) with C = K(A, B) in double precision, each of its entries computed once.
 
     Examples
@@ -78,7 +78,7 @@ def normal(kernel: Kernel, A: Any, B: Any, V: Any, W: Any = None) -> Any:
     return total
 
 
-def rows_at_once(kernel: Kernel, columns: int, rows: Any) -> int:
+def rows_at_once(kernel: Kernel, columns: int, rows: Tensor) -> int:
     """Return how many rows of a block fit into the device's memory."""
     each = columns * rows.element_size() * (kernel.workspace() + 3)
     return max(int(SHARE * free_bytes(rows.device) / each), LEAST)

@@ -8,13 +8,14 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import mercer.memory as memory
 from mercer.errors import PlanError, PlanWarning
 from mercer.memory import human
 
 __all__ = [
+    "Tensor",
     "allocate",
     "device_choice",
     "empty_cache",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Tensor: TypeAlias = Any  # torch.Tensor; Torch is imported only where it computes
 
 
 def device_choice(device: str = "auto") -> str:
@@ -81,7 +83,7 @@ def torch_device(device: str) -> Any:
     return torch.device(device)
 
 
-def free_bytes(device: Any) -> int:
+def free_bytes(device: Tensor) -> int:
     """Return how many bytes of a device may still be taken."""
     import torch
 
@@ -92,7 +94,7 @@ def free_bytes(device: Any) -> int:
     return memory.available() or 2 * 10**9
 
 
-def allocate(shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+def allocate(shape: tuple[int, ...], dtype: Any, device: Tensor) -> Any:
     """Return an uninitialized tensor: all large ones are made here."""
     import torch
 
@@ -117,7 +119,7 @@ def empty_cache() -> None:
         torch.cuda.empty_cache()
 
 
-def or_on_the_cpu(work: Callable[[], T], instead: Callable[[], T], task: str, device: Any) -> T:
+def or_on_the_cpu(work: Callable[[], T], instead: Callable[[], T], task: str, device: Tensor) -> T:
     """Return what `work` returns, or `instead` with a warning if the device's memory is full."""
     try:
         return work()

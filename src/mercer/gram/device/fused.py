@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from mercer.gram.device.devices import Tensor
 from mercer.gram.device.expression import PairProgram
 from mercer.gram.device.prepared_rows import PADDING, PreparedRows, Products, clearance, whole
 from mercer.gram.device.source import SourceShape, Way, text
@@ -39,7 +40,7 @@ def multiply(
     program: PairProgram,
     first: PreparedRows,
     second: PreparedRows,
-    V: Any,
+    V: Tensor,
     products: Products = "split",
     exact: bool = False,
     blocks: tuple[int, int, int, int] | None = None,
@@ -83,7 +84,7 @@ def _some(
     program: PairProgram,
     first: PreparedRows,
     second: PreparedRows,
-    V: Any,
+    V: Tensor,
     products: Products,
     blocks: Any,
 ) -> Any:
@@ -138,7 +139,7 @@ def _span(form: SourceShape, n: int, m: int, bm: int) -> int:
     return -(-m // cuts // PADDING) * PADDING
 
 
-def _coefficients(form: SourceShape, V: Any, m: int) -> Any:
+def _coefficients(form: SourceShape, V: Tensor, m: int) -> Any:
     """Return coefficients as the kernel reads them, with zeros for padding."""
     import torch
 
@@ -233,7 +234,7 @@ def compiled(source: str) -> Any:
         return _kernels[source]
 
 
-def _on(device: Any) -> Any:
+def _on(device: Tensor) -> Any:
     """Make a device the current one while a kernel is launched."""
     import contextlib
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import mercer.gram.device.blocks as blocks
 from mercer.gram.device import fused
+from mercer.gram.device.devices import Tensor
 from mercer.gram.device.numeric_rows import program_of
 from mercer.gram.device.prepared_rows import PreparedRows, Products, Role, origins, prepare
 from mercer.kernels import Kernel
@@ -27,7 +28,7 @@ class ReadyRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, items: Any) -> ReadyRows:
+    def take(self, items: Tensor) -> ReadyRows:
         side = None if self.side is None else self.side.take(items)
         return ReadyRows(self.rows[items], side)
 
@@ -79,21 +80,21 @@ class Multiplier:
         self.program = program
         self._origins = None if program is None else origins(program, reference)
 
-    def ready(self, rows: Any, role: Role) -> ReadyRows:
+    def ready(self, rows: Tensor, role: Role) -> ReadyRows:
         """Return rows that are ready for products; the two sides of one have different roles."""
         if self.program is None or self._origins is None:
             return ReadyRows(rows.double() if self.precision == "double" else rows)
         side = prepare(self.program, rows, self._origins, role, self.products)
         return ReadyRows(rows, side)
 
-    def multiply(self, A: ReadyRows, B: ReadyRows, V: Any, exact: bool = False) -> Any:
+    def multiply(self, A: ReadyRows, B: ReadyRows, V: Tensor, exact: bool = False) -> Any:
         """Return K(A, B) @ V in double precision; what is not finite is left to the caller."""
         if self.program is None or A.side is None or B.side is None:
             return blocks.multiply(self.kernel, A.rows, B.rows, V)
         exact = exact and V.shape[1] <= FEW and self.products not in ("half", "tf32")
         return fused.multiply(self.program, A.side, B.side, V, self.products, exact)
 
-    def normal(self, A: ReadyRows, B: ReadyRows, V: Any, W: Any = None) -> Any:
+    def normal(self, A: ReadyRows, B: ReadyRows, V: Tensor, W: Tensor = None) -> Any:
         """Return CᵀW(CV) with C = K(A, B), in double precision."""
         if (self.program is None or A.side is None) and len(B.rows) <= blocks.WIDEST:
             return blocks.normal(self.kernel, A.rows, B.rows, V, W)

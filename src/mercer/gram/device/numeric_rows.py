@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mercer.domains import VECTORS, Points, Table, Vectors, is_frame
 from mercer.errors import DomainError, PlanError
+from mercer.gram.device.devices import Tensor
 from mercer.gram.device.expression import PairProgram, Unfused
 from mercer.gram.device.rules import fuse
 from mercer.kernels import Kernel
@@ -19,7 +20,7 @@ from mercer.kernels.tables import On
 __all__ = ["explain_products", "number_columns", "numbers", "program_of"]
 
 
-def numbers(points: Any) -> Any:
+def numbers(points: Points) -> Any:
     """Return the rows of points as a dense or sparse matrix of floats, or raise `PlanError`.
 
     Examples
@@ -40,7 +41,7 @@ def numbers(points: Any) -> Any:
     return VECTORS.admit(points).array
 
 
-def number_columns(kernel: Kernel, points: Any) -> Kernel:
+def number_columns(kernel: Kernel, points: Points) -> Kernel:
     """Return the kernel with the numbers of columns in place of their names.
 
     Examples
@@ -58,7 +59,7 @@ def number_columns(kernel: Kernel, points: Any) -> Kernel:
     return kernel if names is None else _numbered(kernel, tuple(names))
 
 
-def _numbered(kernel: Any, names: tuple[str, ...]) -> Any:
+def _numbered(kernel: object, names: tuple[str, ...]) -> Any:
     if isinstance(kernel, On):
         width = len(names)
         places: list[int] = []
@@ -108,6 +109,6 @@ def explain_products(kernel: Kernel, width: int, device: str, precision: str = "
     return "fused by Triton, the Gram matrix never written"
 
 
-def dense(rows: Any) -> np.ndarray:
+def dense(rows: Tensor) -> np.ndarray:
     """Return rows as a dense array."""
     return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)

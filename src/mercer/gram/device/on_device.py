@@ -11,6 +11,7 @@ from mercer.domains import Points, to_numpy
 from mercer.engine.tiles import diagonal, spans
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
 from mercer.gram.device.devices import (
+    Tensor,
     allocate,
     empty_cache,
     is_full,
@@ -165,7 +166,7 @@ class OnDevice:
                 if self.precision == "double":
                     right = right.double()
 
-                def use(i: slice, j: slice = j, right: Any = right) -> None:
+                def use(i: slice, j: slice = j, right: Tensor = right) -> None:
                     out[places[i], j] = to_numpy(evaluate(self._plain, some[i], right))
 
                 in_parts(len(some), rows_at_once(self._plain, len(right), some), use)
@@ -191,7 +192,7 @@ class OnDevice:
             "a Gram matrix",
         )
 
-    def _fill(self, K: Any) -> None:
+    def _fill(self, K: Tensor) -> None:
         """Write the whole matrix, symmetric to the last bit, into an array or a tensor."""
         X = self.rows.all().double()
         parts = list(spans(self.order, SQUARE))

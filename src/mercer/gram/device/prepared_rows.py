@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mercer.domains import Vectors
+from mercer.gram.device.devices import Tensor
 from mercer.gram.device.expression import Length, Metric, PairProgram
 from mercer.kernels import Cosine, Kernel, Periodic, QuadraticForm
 from mercer.kernels.algebra.normalization import Normalize
@@ -58,7 +59,7 @@ class MetricRows:
     columns: Any = None
     longest: Any = None
 
-    def take(self, items: Any, padded: int) -> MetricRows:
+    def take(self, items: Tensor, padded: int) -> MetricRows:
         return MetricRows(
             _taken(self.table, items, padded, 0),
             self.unit,
@@ -89,7 +90,7 @@ class PreparedRows:
     def padded(self) -> int:
         return padded(self.count)
 
-    def take(self, items: Any) -> PreparedRows:
+    def take(self, items: Tensor) -> PreparedRows:
         """Return some of the rows; `items` is a tensor of their numbers."""
         count = len(items)
         room = padded(count)
@@ -117,7 +118,7 @@ def padded(count: int) -> int:
     return max(-(-count // PADDING), 1) * PADDING
 
 
-def origins(program: PairProgram, X: Any) -> list[Any]:
+def origins(program: PairProgram, X: Tensor) -> list[Any]:
     """Return where each metric's rows are seen from: their mean, or zero for dot products."""
     return [
         _seen(metric, X, "second").double().mean(dim=0) if metric.centered else None
@@ -127,7 +128,7 @@ def origins(program: PairProgram, X: Any) -> list[Any]:
 
 def prepare(
     program: PairProgram,
-    X: Any,
+    X: Tensor,
     centers: list[Any],
     role: Role,
     products: Products,
@@ -180,7 +181,7 @@ def whole(products: Products) -> int:
 
 
 def _part(
-    metric: Metric, X: Any, center: Any, role: Role, products: Products, near: bool
+    metric: Metric, X: Tensor, center: Tensor, role: Role, products: Products, near: bool
 ) -> MetricRows:
     import torch
 
@@ -207,7 +208,7 @@ def _part(
     return part
 
 
-def _table(rows: Any, room: int, role: Role, products: Products) -> tuple[Any, Any]:
+def _table(rows: Tensor, room: int, role: Role, products: Products) -> tuple[Any, Any]:
     import torch
 
     n, d = rows.shape
@@ -230,7 +231,7 @@ def _table(rows: Any, room: int, role: Role, products: Products) -> tuple[Any, A
     return table, torch.ldexp(one, exponent - HALF)
 
 
-def _seen(metric: Metric, X: Any, role: Role) -> Any:
+def _seen(metric: Metric, X: Tensor, role: Role) -> Any:
     """Return the rows that a metric compares, neither centered nor scaled."""
     import torch
 
@@ -246,20 +247,20 @@ def _seen(metric: Metric, X: Any, role: Role) -> Any:
     return X
 
 
-def _length(length: Length, X: Any) -> Any:
+def _length(length: Length, X: Tensor) -> Any:
     """Return a length of all rows in single precision."""
     rows = X if length.columns is None else X[:, list(length.columns)]
     return _padded(lengths_of(length.kernel, rows, length.inverse).float(), padded(len(X)))
 
 
-def lengths_of(kernel: Kernel, rows: Any, inverse: bool) -> Any:
+def lengths_of(kernel: Kernel, rows: Tensor, inverse: bool) -> Any:
     points = Vectors(rows.double())
     if inverse:
         return Normalize(kernel)._inverse_lengths(points)
     return Normalize(kernel).inner_diagonal(kernel, points)
 
 
-def _padded(values: Any, room: int) -> Any:
+def _padded(values: Tensor, room: int) -> Any:
     import torch
 
     found = torch.zeros(room, dtype=torch.float32, device=values.device)
@@ -267,7 +268,7 @@ def _padded(values: Any, room: int) -> Any:
     return found
 
 
-def _taken(values: Any, items: Any, room: int, axis: int) -> Any:
+def _taken(values: Tensor, items: Tensor, room: int, axis: int) -> Any:
     import torch
 
     if values is None:

@@ -37,30 +37,31 @@ from mercer.kernels.algebra import Power, Product, Scale, Sum
 from mercer.kernels.algebra.elementwise import Exp, PolynomialOf
 from mercer.kernels.algebra.normalization import AssumePSD, GaussianOver, Normalize
 from mercer.kernels.tables import On
+from mercer.kernels.vectors.stationary import Stationary
 
 __all__ = ["RULES", "fuse"]
 
 # ---- leaves ---------------------------------------------------------------------------------
 
 
-def _squared(w: ProgramWriter, k: Any, columns: Columns, steep: float) -> str:
+def _squared(w: ProgramWriter, k: Stationary, columns: Columns, steep: float) -> str:
     return w.metric(Metric("squared", columns, k.scales), steep)
 
 
-def _gaussian(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _gaussian(w: ProgramWriter, k: Stationary, columns: Columns) -> str:
     return w.decay(_squared(w, k, columns, 0.5 * k.precision), 0.5 * k.precision)
 
 
-def _exponential(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _exponential(w: ProgramWriter, k: Stationary, columns: Columns) -> str:
     root = w.line(f"tl.sqrt({_squared(w, k, columns, math.inf)})")
     return w.decay(root, 1 / k.sigma)
 
 
-def _laplacian(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _laplacian(w: ProgramWriter, k: Laplacian, columns: Columns) -> str:
     return w.decay(w.metric(Metric("cityblock", columns, k.scales)), 1 / k.sigma)
 
 
-def _matern(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _matern(w: ProgramWriter, k: Matern, columns: Columns) -> str:
     if k.nu == math.inf:
         return _gaussian(w, k, columns)
     if k.nu not in (0.5, 1.5, 2.5):
@@ -77,17 +78,17 @@ def _matern(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.line(f"(1.0 + {t} + {t} * {t} * {w.number(1 / 3)}) * {falling}")
 
 
-def _rational(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _rational(w: ProgramWriter, k: RationalQuadratic, columns: Columns) -> str:
     D = _squared(w, k, columns, 0.5 * k.precision)
     base = w.line(f"1.0 + {D} * {w.number(0.5 / k.alpha * k.precision)}")
     return w.line(f"tl.exp2(tl.log2({base}) * {w.number(-k.alpha)})")
 
 
-def _periodic(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _periodic(w: ProgramWriter, k: Periodic, columns: Columns) -> str:
     return w.decay(w.metric(Metric("squared", columns, change=k), 0.5), 0.5)
 
 
-def _shepard(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _shepard(w: ProgramWriter, k: Shepard, columns: Columns) -> str:
     if k.order not in (1.0, 2.0):
         raise Unfused(f"Shepard of order {k.order:g} is no function of a distance of order 1 or 2")
     scales = None
@@ -108,17 +109,17 @@ def _shepard(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.decay(w.real_power(D, exponent), k.sensitivity)
 
 
-def _linear(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _linear(w: ProgramWriter, k: Linear, columns: Columns) -> str:
     return w.metric(Metric("dot", columns))
 
 
-def _polynomial(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _polynomial(w: ProgramWriter, k: Polynomial, columns: Columns) -> str:
     dot = w.metric(Metric("dot", columns))
     base = w.line(f"{dot} * {w.number(k.scale)} + {w.number(k.offset)}")
     return w.power(base, k.degree)
 
 
-def _sigmoid(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _sigmoid(w: ProgramWriter, k: Sigmoid, columns: Columns) -> str:
     dot = w.metric(Metric("dot", columns))
     x = w.line(f"{dot} * {w.number(k.slope)} + {w.number(k.offset)}")
     x = w.line(f"tl.minimum(tl.maximum({x}, -20.0), 20.0)")
@@ -132,15 +133,15 @@ def _sigmoid(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.line(f"tl.where({s} < 0.09, {near}, {far})")
 
 
-def _constant(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _constant(w: ProgramWriter, k: Constant, columns: Columns) -> str:
     return w.number(k.value)
 
 
-def _changed_dot(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _changed_dot(w: ProgramWriter, k: Kernel, columns: Columns) -> str:
     return w.metric(Metric("dot", columns, change=k))
 
 
-def _tanimoto(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _tanimoto(w: ProgramWriter, k: Tanimoto, columns: Columns) -> str:
     dot = w.metric(Metric("dot", columns))
     here, there = w.length(Linear(), columns, inverse=False)
     rest = w.line(f"{here} + {there} - {dot}")
@@ -150,27 +151,27 @@ def _tanimoto(w: ProgramWriter, k: Any, columns: Columns) -> str:
 # ---- compositions ---------------------------------------------------------------------------
 
 
-def _sum(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _sum(w: ProgramWriter, k: Sum, columns: Columns) -> str:
     return w.line(f"{w.write(k.left, columns)} + {w.write(k.right, columns)}")
 
 
-def _product(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _product(w: ProgramWriter, k: Product, columns: Columns) -> str:
     return w.line(f"{w.write(k.left, columns)} * {w.write(k.right, columns)}")
 
 
-def _scale(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _scale(w: ProgramWriter, k: Scale, columns: Columns) -> str:
     return w.line(f"{w.write(k.kernel, columns)} * {w.number(k.factor)}")
 
 
-def _power(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _power(w: ProgramWriter, k: Power, columns: Columns) -> str:
     return w.power(w.write(k.kernel, columns), k.exponent)
 
 
-def _exp(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _exp(w: ProgramWriter, k: Exp, columns: Columns) -> str:
     return w.decay(w.write(k.kernel, columns), -1.0)
 
 
-def _polynomial_of(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _polynomial_of(w: ProgramWriter, k: PolynomialOf, columns: Columns) -> str:
     inner = w.write(k.kernel, columns)
     *lower, result = (w.number(c) for c in k.coefficients)
     for c in reversed(lower):  # Horner's rule
@@ -178,13 +179,13 @@ def _polynomial_of(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return result
 
 
-def _normalize(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _normalize(w: ProgramWriter, k: Normalize, columns: Columns) -> str:
     inner = w.write(k.kernel, columns)
     here, there = w.length(k.kernel, columns, inverse=True)
     return w.line(f"{inner} * {here} * {there}")
 
 
-def _gaussian_over(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _gaussian_over(w: ProgramWriter, k: GaussianOver, columns: Columns) -> str:
     if type(k.kernel) is Linear:  # whose distance is that of the rows
         return _gaussian(w, Gaussian(k.bandwidth), columns)
     inner = w.write(k.kernel, columns)
@@ -193,11 +194,11 @@ def _gaussian_over(w: ProgramWriter, k: Any, columns: Columns) -> str:
     return w.decay(D, 0.5 * min(1 / k.bandwidth / k.bandwidth, 1e300))
 
 
-def _inner(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _inner(w: ProgramWriter, k: AssumePSD, columns: Columns) -> str:
     return w.write(k.kernel, columns)
 
 
-def _on(w: ProgramWriter, k: Any, columns: Columns) -> str:
+def _on(w: ProgramWriter, k: On, columns: Columns) -> str:
     if k.missing != "error":
         raise Unfused("missing entries are looked at column by column")
     inside = w.inside(k.columns, columns)

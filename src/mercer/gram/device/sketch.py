@@ -13,7 +13,14 @@ import numpy as np
 
 from mercer.domains import VECTORS, InMemory, Points, to_numpy
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
-from mercer.gram.device.devices import allocate, empty_cache, is_full, or_on_the_cpu, torch_device
+from mercer.gram.device.devices import (
+    Tensor,
+    allocate,
+    empty_cache,
+    is_full,
+    or_on_the_cpu,
+    torch_device,
+)
 from mercer.gram.device.multiplier import Multiplier, Precision, ReadyRows
 from mercer.gram.device.numeric_rows import explain_products, number_columns
 from mercer.gram.device.prepared_rows import Products
@@ -62,7 +69,7 @@ class DeviceSketch:
     def __init__(
         self,
         kernel: Kernel,
-        rows: Any,
+        rows: Tensor,
         centers: Any,
         device: str = "cuda",
         precision: Precision = "single",
@@ -148,7 +155,7 @@ class DeviceSketch:
             for place, rows in self.rows.chunks():
                 start = place.start
 
-                def use(some: slice, rows: Any = rows, start: int = start) -> None:
+                def use(some: slice, rows: Tensor = rows, start: int = start) -> None:
                     C = evaluate(self.kernel, rows[some].double(), Z)
                     i = slice(start + some.start, start + some.stop)
                     sums.add_(C.T @ tensor(V[i], self.device))
@@ -175,7 +182,7 @@ class DeviceSketch:
             a, b = np.searchsorted(places, [place.start, place.stop])
             some = rows[tensor(places[a:b] - place.start, self.device).long()].double()
 
-            def use(i: slice, some: Any = some, a: int = int(a)) -> None:
+            def use(i: slice, some: Tensor = some, a: int = int(a)) -> None:
                 found[a + i.start : a + i.stop] = evaluate(self.kernel, some[i], Z)
 
             in_parts(len(some), rows_at_once(self.kernel, self.count, Z), use)
@@ -279,7 +286,7 @@ class DeviceSketch:
         return CenterSketch(kernel, rows, centers)
 
 
-def _held(rows: Any) -> Any:
+def _held(rows: Tensor) -> Any:
     """Return rows as they are if they know how to be read, admitted otherwise."""
     if isinstance(rows, Points | np.ndarray) or hasattr(rows, "pieces"):
         return rows

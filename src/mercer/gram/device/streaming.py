@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points, to_numpy
-from mercer.gram.device.devices import allocate, free_bytes
+from mercer.gram.device.devices import Tensor, allocate, free_bytes
 from mercer.gram.device.numeric_rows import dense, numbers
 
 __all__ = ["DeviceRows"]
@@ -47,7 +47,7 @@ class DeviceRows:
     """
 
     def __init__(
-        self, source: Any, device: Any, stay: bool | None = None, dtype: Any = None
+        self, source: Any, device: Tensor, stay: bool | None = None, dtype: Any = None
     ) -> None:
         self.device = device
         self.source = getattr(source, "points", source)  # of rows in memory
@@ -130,7 +130,7 @@ class DeviceRows:
 class _Lane:
     """One of two ways for chunks to the device."""
 
-    def __init__(self, shape: tuple[int, int], dtype: Any, device: Any) -> None:
+    def __init__(self, shape: tuple[int, int], dtype: Any, device: Tensor) -> None:
         import torch
 
         self.host = torch.empty(shape, dtype=dtype, pin_memory=True)
@@ -158,7 +158,7 @@ class _Lane:
         return self.there[: self.length]
 
 
-def _tensor(part: Any, dtype: Any, device: Any) -> Any:
+def _tensor(part: Any, dtype: Any, device: Tensor) -> Any:
     import torch
 
     if isinstance(part, torch.Tensor):
@@ -169,7 +169,7 @@ def _tensor(part: Any, dtype: Any, device: Any) -> Any:
     return torch.from_numpy(rows).to(device=device, dtype=dtype)
 
 
-def tensor(values: Any, device: Any, dtype: Any = None) -> Any:
+def tensor(values: Tensor, device: Tensor, dtype: Any = None) -> Any:
     """Return an array of numbers as a tensor in double precision."""
     import torch
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.domains import to_numpy
 from mercer.errors import SolveError
+from mercer.gram.device.devices import Tensor
 from mercer.gram.device.streaming import tensor
 
 __all__ = ["DeviceWhitening", "inverse"]
@@ -44,7 +45,7 @@ class DeviceWhitening:
 
     decomposed = False
 
-    def __init__(self, core: Any, least: float = 0.0) -> None:
+    def __init__(self, core: Tensor, least: float = 0.0) -> None:
         import torch
 
         M, diagonal = len(core), core.diagonal()
@@ -74,7 +75,7 @@ class DeviceWhitening:
         """Return Tᵀg."""
         return to_numpy(self.solve(tensor(g, self.device)))
 
-    def solve(self, V: Any) -> Any:
+    def solve(self, V: Tensor) -> Any:
         """Return L⁻¹V = TᵀV of a tensor."""
         return self._solve(self._lower, V, upper=False)
 
@@ -88,13 +89,13 @@ class DeviceWhitening:
         return inverse(self._lower.T, share, penalty)
 
     @staticmethod
-    def _solve(L: Any, V: Any, upper: bool) -> Any:
+    def _solve(L: Tensor, V: Tensor, upper: bool) -> Any:
         import torch
 
         return torch.linalg.solve_triangular(L, V, upper=upper)
 
 
-def inverse(F: Any, share: float, penalty: float) -> Map:
+def inverse(F: Tensor, share: float, penalty: float) -> Map:
     """Return V ↦ (share·FFᵀ + λI)⁻¹V for a tensor F.
 
     Examples

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points, Vectors
-from mercer.engine.block import Block
+from mercer.engine.block import Array, Block
 from mercer.kernels.algebra.composite import Composite, common_domain
 from mercer.kernels.algebra.elementwise import Power, Scale
 from mercer.kernels.base import OPERATIONS, Kernel, kernel, parenthesized
@@ -52,7 +52,7 @@ class Sum(BinaryComposite):
     def __repr__(self) -> str:
         return f"{self.left!r} + {parenthesized(self.right, 2)}"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         return self.left.pair(x, z) + self.right.pair(x, z)
 
     def evaluate(self, block: Block) -> Any:
@@ -105,7 +105,7 @@ class Product(BinaryComposite):
     def __repr__(self) -> str:
         return f"{parenthesized(self.left, 2)} * {parenthesized(self.right, 3)}"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         return self.left.pair(x, z) * self.right.pair(x, z)
 
     def evaluate(self, block: Block) -> Any:
@@ -137,7 +137,7 @@ class Product(BinaryComposite):
         return None if one is None or two is None else one + two
 
 
-def add(left: Any, right: Any) -> Kernel:
+def add(left: Array, right: Array) -> Kernel:
     """Return left + right, where a number is a constant kernel."""
     if not (operand(left) and operand(right)):
         return NotImplemented
@@ -147,7 +147,7 @@ def add(left: Any, right: Any) -> Kernel:
     return Sum(*(part if isinstance(part, Kernel) else Constant(part) for part in (left, right)))
 
 
-def multiply(left: Any, right: Any) -> Kernel:
+def multiply(left: Array, right: Array) -> Kernel:
     """Return left · right, where a number scales."""
     if not (operand(left) and operand(right)):
         return NotImplemented
@@ -156,7 +156,7 @@ def multiply(left: Any, right: Any) -> Kernel:
     return Scale(left, right) if isinstance(right, Kernel) else Scale(right, left)
 
 
-def operand(value: Any) -> bool:
+def operand(value: object) -> bool:
     """Tell whether a value may stand in the algebra."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return number or isinstance(value, Kernel)

@@ -44,7 +44,7 @@ class Rescale(Composite):
     def __repr__(self) -> str:
         return f"rescale({self.kernel!r}, {_name(self.function)})"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         return float(self.function(x)) * self.kernel.pair(x, z) * float(self.function(z))
 
     def encode(self, points: Points) -> None:
@@ -111,7 +111,7 @@ class BasisFunctions(Value):
     def parameters(self) -> dict[str, Any]:
         return {"functions": self.functions}
 
-    def __call__(self, x: Any) -> np.ndarray:
+    def __call__(self, x: object) -> np.ndarray:
         return np.array([float(np.squeeze(f(x))) for f in self.functions])
 
 
@@ -134,7 +134,7 @@ class Pullback(Kernel):
         ending = ", batched=True" if self.batched else ""
         return f"pullback({self.kernel!r}, {_name(self.map)}{ending})"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         mapped = (self.map([a])[0] if self.batched else self.map(a) for a in (x, z))
         return self.kernel.pair(*mapped)
 
@@ -200,7 +200,7 @@ def pullback(k: Kernel, phi: Callable[[Any], Any], batched: bool = False) -> Ker
     return Pullback(need_kernel(k), phi, batched)
 
 
-def _require_callable(function: Any, name: str) -> None:
+def _require_callable(function: object, name: str) -> None:
     if not callable(function):
         raise ValidityError(f"{name} must be a function, found {type(function).__name__}")
 
@@ -218,5 +218,5 @@ def _column(points: Any) -> np.ndarray:
     return points.array[:, 0]
 
 
-def _name(function: Any) -> str:
+def _name(function: object) -> str:
     return getattr(function, "__name__", None) or repr(function)

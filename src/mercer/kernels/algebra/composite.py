@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mercer.domains import Domain, join
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel
@@ -25,7 +23,7 @@ class Composite(Kernel):
         return all(child.threads for child in self.children())
 
 
-def need_kernel(value: Any) -> Kernel:
+def need_kernel(value: object) -> Kernel:
     """Return a kernel, refusing anything else."""
     if not isinstance(value, Kernel):
         raise ValidityError(f"the algebra is about kernels, found {value!r}; see also named(...)")

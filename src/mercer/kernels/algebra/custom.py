@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.domains import ANYTHING, GRAM_ROWS, Domain, GramRows, require_symmetric
-from mercer.engine.block import Block
+from mercer.engine.block import Array, Block
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.algebra.compose import BasisFunctions, Pullback
 from mercer.kernels.base import Kernel, kernel
@@ -40,7 +40,7 @@ class FromFunction(Kernel):
     def __repr__(self) -> str:
         return f"from_function({getattr(self.function, '__name__', repr(self.function))})"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         value = self.function(x, z)
         try:
             return float(value)
@@ -65,12 +65,12 @@ class Precomputed(Kernel):
     def __repr__(self) -> str:
         return "precomputed()"
 
-    def __call__(self, A: Any, B: Any = None) -> Any:
+    def __call__(self, A: Array, B: Array = None) -> Any:
         if B is None:
             require_symmetric(self.admit(A).matrix)  # type: ignore[attr-defined]
         return super().__call__(A, B)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         raise ValidityError("a precomputed kernel knows its matrix, not its points")
 
     def evaluate(self, block: Block) -> Any:

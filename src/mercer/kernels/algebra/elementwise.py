@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import reduce
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from mercer.domains import Points, Vectors
-from mercer.engine.block import Block, dot
+from mercer.engine.block import Array, Block, dot
 from mercer.errors import ValidityError
 from mercer.kernels.algebra.composite import Composite, need_kernel
 from mercer.kernels.base import Kernel, kernel, parenthesized
@@ -26,11 +27,11 @@ class Unary(Composite):
 
     kernel: Kernel
 
-    def apply(self, values: Any, xp: Any) -> Any:
+    def apply(self, values: Array, xp: ModuleType) -> Any:
         """Return the new similarities for those of the inner kernel."""
         raise NotImplementedError
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         try:
             return float(self.apply(self.kernel.pair(x, z), math))
         except OverflowError:
@@ -43,7 +44,7 @@ class Unary(Composite):
         xp = points.xp if isinstance(points, Vectors) else np
         return self.apply(self.inner_diagonal(self.kernel, points), xp)
 
-    def derivative(self, values: Any) -> Any:
+    def derivative(self, values: Array) -> Any:
         """Return the derivative of `apply` at the similarities of the inner kernel."""
         return None
 
@@ -79,7 +80,7 @@ class Scale(Unary):
     def __repr__(self) -> str:
         return f"{self.factor!r} * {parenthesized(self.kernel, 3)}"
 
-    def apply(self, values: Any, xp: Any) -> Any:
+    def apply(self, values: Array, xp: ModuleType) -> Any:
         return self.factor * values
 
     def evaluate(self, block: Block) -> Any:
@@ -132,10 +133,10 @@ class Power(Unary):
     def __repr__(self) -> str:
         return f"{parenthesized(self.kernel, 4)} ** {self.exponent}"
 
-    def apply(self, values: Any, xp: Any) -> Any:
+    def apply(self, values: Array, xp: ModuleType) -> Any:
         return values**self.exponent
 
-    def derivative(self, values: Any) -> Any:
+    def derivative(self, values: Array) -> Any:
         return self.exponent * values ** (self.exponent - 1)
 
     def prove(self) -> Proof:
@@ -170,10 +171,10 @@ class Exp(Unary):
     def __repr__(self) -> str:
         return f"exp({self.kernel!r})"
 
-    def apply(self, values: Any, xp: Any) -> Any:
+    def apply(self, values: Array, xp: ModuleType) -> Any:
         return xp.exp(values)
 
-    def derivative(self, values: Any) -> Any:
+    def derivative(self, values: Array) -> Any:
         return np.exp(values)
 
     def prove(self) -> Proof:
@@ -200,13 +201,13 @@ class PolynomialOf(Unary):
     def __repr__(self) -> str:
         return f"polynomial({self.kernel!r}, {self.coefficients!r})"
 
-    def apply(self, values: Any, xp: Any) -> Any:
+    def apply(self, values: Array, xp: ModuleType) -> Any:
         result = 0.0 * values
         for c in reversed(self.coefficients):  # Horner's rule
             result = result * values + c
         return result
 
-    def derivative(self, values: Any) -> Any:
+    def derivative(self, values: Array) -> Any:
         falling = tuple(c * power for power, c in enumerate(self.coefficients))[1:]
         return np.polynomial.polynomial.polyval(values, falling or (0.0,))
 

@@ -30,7 +30,7 @@ class Normalize(Composite):
     def __repr__(self) -> str:
         return f"normalize({self.kernel!r})"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         squares = self.kernel.pair(x, x), self.kernel.pair(z, z)
         if min(squares) < 0:
             raise ValidityError(
@@ -119,7 +119,7 @@ class GaussianOver(Composite):
     def __repr__(self) -> str:
         return f"gaussian_over({self.kernel!r}, {self.bandwidth!r})"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         k = self.kernel.pair
         squared = k(x, x) + k(z, z) - 2 * k(x, z)
         return math.exp(-max(squared, 0.0) / self.bandwidth / self.bandwidth / 2)
@@ -181,7 +181,7 @@ class AssumePSD(Composite):
     def __repr__(self) -> str:
         return f"assume_psd({self.kernel!r})"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         return self.kernel.pair(x, z)
 
     def evaluate(self, block: Block) -> Any:

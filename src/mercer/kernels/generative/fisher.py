@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from mercer.domains import Points, Vectors, real_numbers
-from mercer.engine.block import Block, multiply, squares
+from mercer.engine.block import Array, Block, multiply, squares
 from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ModelWarning, ValidityError, suggestion
 from mercer.kernels.base import in_library_of, kernel
@@ -111,7 +111,7 @@ class Fisher(ModelKernel):
 
     # ---- values -----------------------------------------------------------------------------
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = (self.model.score([thing])[0] for thing in (x, z))
         F = self._matrix
         if F is None:
@@ -203,7 +203,7 @@ class Fisher(ModelKernel):
             raise _singular(_rank(F), len(F)) from None
 
 
-def _checked(values: Any) -> np.ndarray:
+def _checked(values: Array) -> np.ndarray:
     """Return an information matrix, or the diagonal of one, that is not written to any more."""
     try:
         F = real_numbers(values, "information of Fisher").copy()

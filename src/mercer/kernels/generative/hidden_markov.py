@@ -18,6 +18,7 @@ import numpy as np
 
 from mercer.compiled import compiled
 from mercer.domains import Points, Series, Vectors
+from mercer.domains.items import RowIndex
 from mercer.engine.block import Block
 from mercer.engine.tiles import quiet
 from mercer.errors import ValidityError
@@ -88,14 +89,14 @@ class HiddenMarkov(ModelKernel):
                 f"model of HiddenMarkov must be a hidden Markov model, found {self.model!r}"
             )
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         log = self._log_sum(x, z)
         if self.normalized:
             own = self._log_sum(x, x) + self._log_sum(z, z)
             log = log - own / 2 if own > -math.inf else -math.inf
         return math.exp(log) if log < 709 else math.inf
 
-    def _log_sum(self, x: Any, z: Any) -> float:
+    def _log_sum(self, x: object, z: object) -> float:
         """Return the logarithm of the sum over all paths, by its recursion in logarithms."""
         points: Any = self.domain.admit([x, z])
         logs, shifts = relative(self.model.emission_logs(points), points.starts)
@@ -195,7 +196,7 @@ class Emitted(Points):
     def __len__(self) -> int:
         return len(self.mantissas)
 
-    def take(self, rows: Any) -> Emitted:
+    def take(self, rows: RowIndex) -> Emitted:
         parts = self.mantissas.take(rows), self.exponents.take(rows)
         return Emitted(*parts, self.shifts[rows])
 

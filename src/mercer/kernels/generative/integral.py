@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.domains import ANYTHING, Domain, Points
+from mercer.domains import ANYTHING, Domain, Items, Points
 from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import kernel
@@ -95,7 +95,7 @@ class LatentIntegral(NonnegativeFeatures):
         if self.method == "monte carlo" and self.nodes < 2:
             raise ValidityError("Monte Carlo takes at least 2 nodes, to know its error")
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = (np.asarray(self.conditional(t, self._rule[0]), float) for t in (x, z))
         terms = zip(left, right, self._rule[1], strict=True)
         return math.fsum(float(w) * math.exp(min(a + b, 709.9)) for a, b, w in terms)
@@ -132,7 +132,7 @@ class LatentIntegral(NonnegativeFeatures):
             self, "it is a finite sum of products p(x|u)p(z|u) with positive weights (6.13, 6.17)"
         )
 
-    def error(self, A: Any) -> np.ndarray:
+    def error(self, A: Items | Points) -> np.ndarray:
         """Return an estimate of the error of each entry of ``k(A)`` as an integral.
 
         For Monte Carlo it is the standard error, 1/√nodes times the spread of the products; for

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from mercer.domains import Points, Vectors, real_numbers
-from mercer.engine.block import Block
+from mercer.engine.block import Array, Block
 from mercer.engine.tiles import quiet
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import VectorKernel, in_library_of, kernel
@@ -118,7 +118,7 @@ class LatentGaussian(VectorKernel):
         loading, noise, mean = principal(_rows(points), weights, self.loading)
         return type(self)(loading, noise, mean)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         from scipy.stats import multivariate_normal
 
         W, d = self.loading, len(self.loading)
@@ -263,7 +263,7 @@ def _root(covariance: np.ndarray) -> np.ndarray:
         ) from None
 
 
-def _numbers(name: str, values: Any) -> np.ndarray:
+def _numbers(name: str, values: Array) -> np.ndarray:
     try:
         found = real_numbers(values, f"{name} of LatentGaussian")
     except DomainError as error:

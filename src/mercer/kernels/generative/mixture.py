@@ -54,7 +54,7 @@ class Density(NonnegativeFeatures, ModelKernel):
     model: Any
     fit_model: bool = False
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         log = float(self.model.log_density([x])[0] + self.model.log_density([z])[0])
         return math.exp(log) if log < 709 else math.inf
 
@@ -141,7 +141,7 @@ class Mixture(NonnegativeFeatures):
             )
 
     def _check_weights(self) -> None:
-        def weight(owner: Any, name: str, value: Any) -> float:
+        def weight(owner: object, name: str, value: object) -> float:
             return positive(owner, name, value, zero=True)
 
         clean = sequence(self, "weights", self.weights, weight)
@@ -170,7 +170,7 @@ class Mixture(NonnegativeFeatures):
         fitted = refit(self.components, points, weights)
         return self.set_params(components=fitted, fit_model=False)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         logs = [self._log_densities(self.domain.admit([thing]))[0] for thing in (x, z)]
         terms = [
             a + b + math.log(w) if w > 0 else -math.inf

@@ -66,7 +66,7 @@ class ModelKernel(Kernel):
         return self.set_params(model=refit(self.model, points, weights), fit_model=False)
 
 
-def need_model(owner: Any, name: str, thing: Any) -> Model:
+def need_model(owner: object, name: str, thing: object) -> Model:
     """Return a generative model, or what an adapter makes one of."""
     try:
         return as_model(thing)
@@ -82,7 +82,7 @@ def refit(model: Model, points: Points, weights: np.ndarray | None) -> Model:
         raise ValidityError(f"{error}; give it with its parameters and fit_model=False") from error
 
 
-def flag(owner: Any, name: str, value: Any) -> bool:
+def flag(owner: object, name: str, value: object) -> bool:
     """Return a parameter that is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ValidityError(f"{name} of {type(owner).__name__} is True or False, found {value!r}")
@@ -99,7 +99,7 @@ def numpy_points(points: Points) -> Points:
     return Vectors(array.astype(np.float64), points.names)
 
 
-def warn_of_impossible(owner: Any, logs: np.ndarray) -> None:
+def warn_of_impossible(owner: object, logs: np.ndarray) -> None:
     """Say once about a set of items that some have probability zero, and what that means."""
     bad = np.flatnonzero(np.isneginf(logs))
     if len(bad):
@@ -114,7 +114,7 @@ def warn_of_impossible(owner: Any, logs: np.ndarray) -> None:
 class NonnegativeFeatures(Kernel):
     """A kernel with finitely many features, none negative, of which it knows the logarithms."""
 
-    def log_features(self, points: Any) -> np.ndarray:
+    def log_features(self, points: Points) -> np.ndarray:
         """Return the logarithm of each feature of each point; −∞ for a feature that is zero."""
         raise NotImplementedError
 

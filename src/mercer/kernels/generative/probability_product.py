@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class ProbabilityProduct(Kernel):
             )
         return self.set_params(ridge=ridge)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         (m, S), (n, T) = (self._gaussian(SERIES.admit([sample]).steps) for sample in (x, z))
         rho, apart = self.power, m - n
         # p^ρ is a Gaussian of covariance Σ/ρ times |2πΣ|^(−ρ/2)·|2πΣ/ρ|^(1/2), and the integral of

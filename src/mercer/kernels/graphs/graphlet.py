@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from functools import cache, lru_cache
 from itertools import combinations, permutations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -77,7 +77,7 @@ class Graphlet(PatternKernel):
             raise ValidityError(f"seed of Graphlet must not be negative, found {self.seed!r}")
         self._normalize("seed", int(self.seed))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = (self._shapes(as_graph(thing)) for thing in (x, z))
         return float(sum(times * right[shape] for shape, times in left.items()))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import SMILES, Domain, Molecules
+from mercer.domains import SMILES, Domain, Graphs, Molecules
 from mercer.domains.molecules import chemistry, read_molecule
 from mercer.engine.block import Block
 from mercer.kernels.base import Kernel, kernel
@@ -54,7 +54,7 @@ class Molecule(Kernel):
         self._normalize("radius", whole(self, "radius", self.radius, least=0))
         self._normalize("bits", whole(self, "bits", self.bits))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         from rdkit.DataStructs import TanimotoSimilarity
 
         left, right = (read_molecule(item) for item in (x, z))
@@ -63,7 +63,7 @@ class Molecule(Kernel):
         make = fingerprints(self.radius, self.bits).GetFingerprint
         return float(TanimotoSimilarity(make(left), make(right)))
 
-    def encode(self, points: Any) -> None:
+    def encode(self, points: Graphs) -> None:
         self.fragments(points)
 
     def fragments(self, points: Any) -> Patterns:
@@ -78,14 +78,14 @@ class Molecule(Kernel):
         either -= common
         return np.where(either > 0, common / np.where(either > 0, either, 1.0), 1.0)
 
-    def evaluate_diagonal(self, points: Any) -> np.ndarray:
+    def evaluate_diagonal(self, points: Graphs) -> np.ndarray:
         return self.constant(points)
 
     def prove(self) -> Proof:
         rule = "it is a series (6.15, 6.18) of powers of f-weighted intersections of sets"
         return proved(self, f"{rule} (Ralaivola et al., 2005)")
 
-    def atoms(self, smiles: Any) -> dict[int, list[tuple[int, ...]]]:
+    def atoms(self, smiles: object) -> dict[int, list[tuple[int, ...]]]:
         """Return the atoms of each fragment of a molecule, by the fragment's bit.
 
         A bit has several fragments where the same one occurs more than once.
@@ -141,7 +141,7 @@ class Bits(Vocabulary):
     def __getitem__(self, column: int) -> str:
         return f"fragment {int(column)}"
 
-    def _find(self, other: Any) -> np.ndarray:
+    def _find(self, other: object) -> np.ndarray:
         return np.arange(len(self))
 
 

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from mercer.compiled import compiled
 from mercer.domains import GRAPHS, Domain, Graph, Graphs, Points, as_graph, same_kind
-from mercer.engine.block import Block
+from mercer.domains.items import RowIndex
+from mercer.engine.block import Array, Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.proof import Proof, proved
@@ -68,7 +69,7 @@ class RandomWalk(Kernel):
         if self.steps is not None:
             self._normalize("steps", whole(self, "steps", self.steps))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = as_graph(x), as_graph(z)
         W = _product(left, right)
         ones = np.ones(len(W))
@@ -107,7 +108,7 @@ class RandomWalk(Kernel):
         walks(here, there, self.decay, steps, block.symmetric, K)
         return K
 
-    def evaluate_diagonal(self, points: Any) -> np.ndarray:
+    def evaluate_diagonal(self, points: Graphs) -> np.ndarray:
         parts = (points[i : i + 1] for i in range(len(points)))
         return np.array([self.evaluate(Block(part, part, True))[0, 0] for part in parts])
 
@@ -141,7 +142,7 @@ class Radii(Points):
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, rows: Any) -> Radii:
+    def take(self, rows: RowIndex) -> Radii:
         return Radii(self.values[rows])
 
 
@@ -152,7 +153,7 @@ class Spectra(Points):
     without: `flat` is None.
     """
 
-    def __init__(self, flat: tuple[np.ndarray, ...] | None, first: Any, last: Any) -> None:
+    def __init__(self, flat: tuple[np.ndarray, ...] | None, first: Array, last: Array) -> None:
         super().__init__()
         self.flat = flat
         self.first = first
@@ -179,7 +180,7 @@ class Spectra(Points):
     def __len__(self) -> int:
         return len(self.first)
 
-    def take(self, rows: Any) -> Spectra:
+    def take(self, rows: RowIndex) -> Spectra:
         return Spectra(self.flat, self.first[rows], self.last[rows])
 
 
@@ -202,7 +203,7 @@ def _adjacency(points: Graphs, item: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(columns)), columns, starts - starts[0]), shape)
 
 
-def _radius(A: Any) -> float:
+def _radius(A: Array) -> float:
     """Return the largest eigenvalue of a symmetric matrix that is not negative."""
     if A.shape[0] == 0:
         return 0.0

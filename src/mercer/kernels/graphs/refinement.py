@@ -19,6 +19,7 @@ import numpy as np
 
 from mercer.compiled import compiled
 from mercer.domains import Graphs, Labels, Net, Points, same_kind
+from mercer.domains.items import RowIndex
 from mercer.kernels.patterns import Vocabulary
 
 __all__ = ["Refined", "RefinedLabels", "Refinement", "refine", "relabel"]
@@ -135,7 +136,7 @@ class Refined(Points):
     def __len__(self) -> int:
         return len(self.first)
 
-    def take(self, rows: Any) -> Refined:
+    def take(self, rows: RowIndex) -> Refined:
         return Refined(self.codes, self.vocabulary, self.first[rows], self.last[rows])
 
     def nodes(self) -> np.ndarray:

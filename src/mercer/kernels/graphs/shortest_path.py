@@ -9,6 +9,7 @@ from scipy import sparse
 
 from mercer.compiled import compiled
 from mercer.domains import Graph, Graphs, Kind, Labels, Points, as_graph, same_kind
+from mercer.domains.items import RowIndex
 from mercer.engine.block import Block
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.graphs.vertices import OverVertices, add_paths, values_of, vertex_tiles
@@ -47,7 +48,7 @@ class ShortestPath(OverVertices):
 
     base: Kernel | None = None
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = as_graph(x), as_graph(z)
         if self.base is None:
             same = [[float(a == b) for b in _labels(right)] for a in _labels(left)]
@@ -91,7 +92,7 @@ class ShortestPath(OverVertices):
         weight = _weights(vocabulary.keys)[column]
         return Occurrences(item, column, weight, starts, ends.ravel())
 
-    def encode_structure(self, points: Any) -> None:
+    def encode_structure(self, points: Graphs) -> None:
         self.paths(points)
 
     def paths(self, points: Any) -> ByDistance:
@@ -173,7 +174,7 @@ class ByDistance(Points):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, rows: Any) -> ByDistance:
+    def take(self, rows: RowIndex) -> ByDistance:
         return ByDistance(self.flat, self.rows[rows])
 
     def of_graphs(self, some: slice) -> tuple[np.ndarray, ...]:

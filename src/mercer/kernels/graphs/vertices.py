@@ -21,6 +21,7 @@ from mercer.domains import (
     VectorDomain,
 )
 from mercer.domains.graphs import NODE
+from mercer.domains.items import RowIndex
 from mercer.engine.block import Block, same_width
 from mercer.engine.tiles import tile
 from mercer.errors import DomainError, ValidityError
@@ -54,7 +55,7 @@ class Vertices(Points):
     def __len__(self) -> int:
         return len(self.first)
 
-    def take(self, rows: Any) -> Vertices:
+    def take(self, rows: RowIndex) -> Vertices:
         return Vertices(self.nodes, self.first[rows], self.last[rows])
 
     def items(self) -> Iterator[Points | None]:
@@ -242,7 +243,7 @@ class OverVertices(PatternKernel):
         """Return the Gram matrix with the base; what is below a symmetric diagonal is not used."""
         raise NotImplementedError
 
-    def encode_structure(self, points: Any) -> None:
+    def encode_structure(self, points: Graphs) -> None:
         """Encode what `sum_over_vertices` needs beside the nodes."""
         raise NotImplementedError
 
@@ -292,7 +293,7 @@ class OverVertices(PatternKernel):
             return self
         return dataclasses.replace(self, base=self.resolved_base(self.domain.admit(A), weights))  # type: ignore[type-var]
 
-    def resolved_base(self, points: Any, weights: np.ndarray | None) -> Kernel:
+    def resolved_base(self, points: Points, weights: np.ndarray | None) -> Kernel:
         """Return the base with its heuristics resolved."""
         assert self.base is not None and isinstance(points, Graphs)
         return resolve_on_vertices(self.base, points, weights)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import Graph, GraphDomain, Graphs, as_graph
+from mercer.domains import Graph, GraphDomain, Graphs, Points, as_graph
 from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
@@ -69,7 +69,7 @@ class WeisfeilerLehman(OverVertices):
         super().__post_init__()
         self._normalize("depth", whole(self, "depth", self.depth, least=0))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = as_graph(x), as_graph(z)
         levels = _refined_together(left, right, self.depth)
         if self.base is None:
@@ -137,7 +137,7 @@ class WeisfeilerLehman(OverVertices):
         for level in self.levels(points):
             self.base.encode(level)  # type: ignore[union-attr]
 
-    def encode_structure(self, points: Any) -> None:
+    def encode_structure(self, points: Graphs) -> None:
         self.refined(points)
 
     def evaluate(self, block: Block) -> np.ndarray:
@@ -169,7 +169,7 @@ class WeisfeilerLehman(OverVertices):
             add_agreeing(t.values, here, np.stack(there, axis=1), t.tops, t.sides, out)
         return K
 
-    def resolved_base(self, points: Any, weights: np.ndarray | None) -> Kernel:
+    def resolved_base(self, points: Points, weights: np.ndarray | None) -> Kernel:
         if self.of_graphs:
             return self.base.resolve(points, weights)  # type: ignore[union-attr]
         return super().resolved_base(points, weights)

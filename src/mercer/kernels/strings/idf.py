@@ -24,7 +24,7 @@ class Corpus(NamedTuple):
     texts: np.ndarray
     counts: Patterns
 
-    def has(self, settings: Any, texts: np.ndarray) -> bool:
+    def has(self, settings: object, texts: np.ndarray) -> bool:
         """Tell whether these are the same texts, counted in the same way."""
         same = len(texts) == len(self.texts) and settings == self.settings
         return same and all(map(operator.is_, texts, self.texts))
@@ -64,7 +64,7 @@ class Idf:
         """Return the weights of a dict, words in alphabetical order."""
         return cls(tuple(sorted(weights)), tuple(weights[word] for word in sorted(weights)))
 
-    def learned_from(self, settings: Any, texts: np.ndarray, counts: Patterns) -> Idf:
+    def learned_from(self, settings: object, texts: np.ndarray, counts: Patterns) -> Idf:
         """Remember the counts of the training texts, which are about to be asked for again.
 
         They are no part of the value: equal words with equal weights are equal, and neither

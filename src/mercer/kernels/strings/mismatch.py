@@ -149,7 +149,7 @@ class Mismatch(PatternKernel):
     def _gapped(self, points: Points) -> GappedCounts:
         return points.view(("gapped", self), self._with_gaps)  # type: ignore[return-value]
 
-    def _with_gaps(self, points: Any) -> GappedCounts:
+    def _with_gaps(self, points: Strings) -> GappedCounts:
         words: Kmers = kmers_of(points, self.length, self.alphabet)
         return gapped(words, self.mismatches)
 
@@ -170,7 +170,7 @@ class Mismatch(PatternKernel):
                 yield from (letter + rest for rest in self._near(word[1:], left))
 
 
-def _letters(alphabet: Any) -> tuple[str, ...]:
+def _letters(alphabet: object) -> tuple[str, ...]:
     """Return the letters of an alphabet, each once, sorted."""
     letters = list(alphabet) if isinstance(alphabet, str | tuple | list | set | frozenset) else [0]
     if not all(isinstance(letter, str) and len(letter) == 1 for letter in letters):

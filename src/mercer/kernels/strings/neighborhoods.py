@@ -22,6 +22,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Strings
+from mercer.domains.items import RowIndex
+from mercer.engine.block import Array
 from mercer.kernels.patterns import Names, Patterns, Vocabulary, count_patterns
 from mercer.kernels.strings.spectrum import numbered, places
 from mercer.memory import afford
@@ -178,7 +180,7 @@ class GappedCounts(Patterns):
 
     def __init__(
         self,
-        matrix: Any,
+        matrix: Array,
         vocabulary: Vocabulary,
         weights: np.ndarray,
         common: np.ndarray | None = None,
@@ -186,7 +188,7 @@ class GappedCounts(Patterns):
         super().__init__(matrix, vocabulary, common)
         self.weights = weights
 
-    def take(self, rows: Any) -> GappedCounts:
+    def take(self, rows: RowIndex) -> GappedCounts:
         return GappedCounts(self.matrix[rows], self.vocabulary, self.weights, self.common)
 
     @cached_property

@@ -173,7 +173,7 @@ class Text(PatternKernel):
         """Return the kernel of plain counts, which says how texts are taken apart."""
         return self.set_params(idf=None, min_df=1, sublinear=False, normalized=False)
 
-    def _count(self, points: Any) -> Patterns:
+    def _count(self, points: Strings) -> Patterns:
         from sklearn.feature_extraction.text import CountVectorizer
 
         corpus = getattr(self.idf, "corpus", None)
@@ -215,13 +215,13 @@ def _one_of(owner: Any, name: str, value: Any, known: tuple[str, ...]) -> None:
         raise ValidityError(f"unknown {name} {value!r} of {type(owner).__name__}{hint}")
 
 
-def _truth(name: str, value: Any) -> bool:
+def _truth(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValidityError(f"{name} of Text must be True or False, found {value!r}")
     return bool(value)
 
 
-def _span(owner: Any, ngrams: Any) -> tuple[int, int]:
+def _span(owner: object, ngrams: object) -> tuple[int, int]:
     if not isinstance(ngrams, tuple | list) or len(ngrams) != 2:
         raise ValidityError(f"ngrams of Text must be a pair such as (1, 2), found {ngrams!r}")
     low, high = (whole(owner, "ngrams", n) for n in ngrams)
@@ -230,7 +230,7 @@ def _span(owner: Any, ngrams: Any) -> tuple[int, int]:
     return low, high
 
 
-def _stop_words(owner: Any, words: Any) -> Any:
+def _stop_words(owner: Text, words: Any) -> Any:
     if words is None:
         return None
     if owner.analyzer != "word":
@@ -241,7 +241,7 @@ def _stop_words(owner: Any, words: Any) -> Any:
     return tuple(sorted({str(word) for word in words}))
 
 
-def _least(owner: Any, value: Any) -> int | float:
+def _least(owner: object, value: object) -> int | float:
     if isinstance(value, float | np.floating) and value <= 1:
         return positive(owner, "min_df", value)
     return whole(owner, "min_df", value)
@@ -274,7 +274,7 @@ class Located(NamedTuple):
     grams: list[tuple[str, Any]]
 
 
-def analyze(kernel: Any, text: str) -> Located:
+def analyze(kernel: Text, text: str) -> Located:
     """Return the units and n-grams of one text, by the settings of a `Text` kernel.
 
     Examples
@@ -301,7 +301,7 @@ def stop_words(words: Any) -> frozenset[str]:
     return frozenset(words or ())
 
 
-def _runs_of_words(kernel: Any, words: list[str]) -> Iterator[tuple[str, Any]]:
+def _runs_of_words(kernel: Text, words: list[str]) -> Iterator[tuple[str, Any]]:
     stop = stop_words(kernel.stop_words)
     kept = [i for i, word in enumerate(words) if word not in stop]
     low, high = kernel.ngrams

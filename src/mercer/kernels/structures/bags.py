@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import ELEMENTS, BagDomain, Bags, Domain, Points, VectorDomain, is_frame
+from mercer.domains import ELEMENTS, BagDomain, Bags, Domain, Items, Points, VectorDomain, is_frame
 from mercer.engine.block import Block, same_width
 from mercer.engine.tiles import lend_block, spans, tile_size
 from mercer.errors import ValidityError
@@ -70,7 +70,7 @@ class SetKernel(Kernel):
     def threads(self) -> bool:  # type: ignore[override]
         return self.base.threads
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = self._members(x), self._members(z)
         total = sum(self.base.pair(a, b) for a in left for b in right)
         count = len(left) * len(right)
@@ -98,7 +98,7 @@ class SetKernel(Kernel):
     def sees(self, child: Kernel) -> tuple[Hashable, Callable[[Any], Points]]:
         return ELEMENTS, lambda bags: bags.elements
 
-    def resolve(self, A: Any, weights: np.ndarray | None = None) -> Self:
+    def resolve(self, A: Items | Points, weights: np.ndarray | None = None) -> Self:
         """Return the kernel with the heuristics of its base resolved on all elements."""
         if not self.unresolved():
             return self

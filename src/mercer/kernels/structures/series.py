@@ -9,7 +9,7 @@ of the recursion is plain arithmetic, faster and with less rounding than logarit
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class GlobalAlignment(Kernel):
             hint = suggestion(self.local, LOCAL)
             raise ValidityError(f"local of GlobalAlignment cannot be {self.local!r}{hint}")
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         x, z = (SERIES.admit([series]).steps for series in (x, z))
         log = self._log_sum(x, z)
         if self.normalized:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer.compiled import compiled
 from mercer.domains import TREES, Domain, Points, Trees
+from mercer.domains.items import RowIndex
 from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
@@ -66,7 +67,7 @@ class SubsetTree(Kernel):
             raise ValidityError(f"decay of SubsetTree must be at most 1, found {self.decay!r}")
         self._normalize("decay", decay)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         # The recursion of the textbook, with children before parents instead of recursive calls.
         left, right = (_inner_nodes(next(TREES.admit([tree]).items())) for tree in (x, z))
         delta: dict[tuple[int, int], float] = {}
@@ -180,7 +181,7 @@ class Productions(Points):
         """What the loops need."""
         return self.starts, self.production, self.order, self.child_starts, self.children
 
-    def take(self, rows: Any) -> Productions:
+    def take(self, rows: RowIndex) -> Productions:
         chosen = np.arange(len(self))[rows]
         starts, nodes = _gathered(self.starts, chosen)
         child_starts, places = _gathered(self.child_starts, nodes)
@@ -222,7 +223,7 @@ def _within_memory(loop: Callable[[int], int]) -> None:
         limit = needed
 
 
-def _inner_nodes(tree: Any) -> list[tuple[Any, ...]]:
+def _inner_nodes(tree: object) -> list[tuple[Any, ...]]:
     """Return the nodes of nested tuples that have children, a parent before its children."""
     found, waiting = [], [tree]
     while waiting:

@@ -34,7 +34,7 @@ class Categorical(Kernel):
     domain: ClassVar[Domain] = CATEGORIES
     threads: ClassVar[bool] = True
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         left, right = CATEGORIES.admit([x]).labels[0], CATEGORIES.admit([z]).labels[0]
         return 1.0 if left == right else 0.0
 

@@ -15,6 +15,7 @@ from mercer.domains import (
     CategoryDomain,
     Columns,
     Domain,
+    Items,
     Points,
     Table,
     VectorDomain,
@@ -121,7 +122,7 @@ class On(Kernel):
 
     # ---- values -----------------------------------------------------------------------------
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: object, z: object) -> float:
         a, b = self._entries(x), self._entries(z)
         if self.missing != "error":
             gaps, others = (
@@ -197,7 +198,7 @@ class On(Kernel):
         columns = tuple(str(c) if isinstance(c, slice) else c for c in self.columns)
         return ("on", columns, child.domain, self.missing), self._select
 
-    def resolve(self, A: Any, weights: np.ndarray | None = None) -> Self:
+    def resolve(self, A: Items | Points, weights: np.ndarray | None = None) -> Self:
         if self.rule is None or not self.unresolved():
             return super().resolve(A, weights)
         table = self._table(self.domain.admit(A))
@@ -326,7 +327,7 @@ def _fitted(values: np.ndarray, width: int) -> np.ndarray:
     return np.pad(values, ((0, 0), (0, max(width - values.shape[1], 0))))[:, :width]
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     """Tell whether one entry is missing."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import MISSING, Columns, Domain, Points, Table, VectorDomain, Vectors, to_numpy
+from mercer.domains.items import RowIndex
 from mercer.engine.block import Block, Scratch
 from mercer.errors import DomainError
 from mercer.kernels.features import FeatureMap, scaled_rows
@@ -101,7 +102,7 @@ class CommonColumns(Block):
             self._shared[key] = self._answer(*(key if isinstance(key, tuple) else (key,)))
         return self._shared[key]
 
-    def _answer(self, what: Any, *given: Any) -> np.ndarray:
+    def _answer(self, what: object, *given: Any) -> np.ndarray:
         """Return what `mercer.engine.distances` and `dots` would share, over common columns."""
         X, Z = self._rows
         if what == "dots":
@@ -151,7 +152,7 @@ class IncompleteRows(Points):
     def __len__(self) -> int:
         return self._count
 
-    def take(self, rows: Any) -> IncompleteRows:
+    def take(self, rows: RowIndex) -> IncompleteRows:
         absent = None if self.absent is None else self.absent[rows]
         points = None if self.points is None else self.points[rows]
         return IncompleteRows(points, absent, len(np.arange(self._count)[rows]))

@@ -32,7 +32,7 @@ HEURISTICS = ("median", "scale")
 SAMPLE = 2000
 
 
-def bandwidth(owner: Any, value: Any) -> Bandwidth:
+def bandwidth(owner: object, value: object) -> Bandwidth:
     """Return a bandwidth parameter in its canonical form: float, tuple of floats or a name."""
     if isinstance(value, str):
         if value not in HEURISTICS:

@@ -7,10 +7,11 @@ from typing import Any
 
 import array_api_compat
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer.domains import Vectors
-from mercer.engine.block import Block, dots, rows
+from mercer.engine.block import Array, Block, dots, rows
 from mercer.engine.distances import squared_distances
 from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
@@ -33,7 +34,7 @@ class Cosine(VectorKernel):
     0.7071067811865475
     """
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return float(_direction(x)[0] @ _direction(z)[0])
 
     def evaluate(self, block: Block) -> Any:
@@ -80,7 +81,7 @@ class ArcCosine(VectorKernel):
             raise ValidityError(f"order of ArcCosine must be 0, 1 or 2, found {self.order!r}")
         self._normalize("order", int(self.order))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         (u, a), (v, b) = _direction(x), _direction(z)
         if a == 0.0 or b == 0.0:
             return 0.0
@@ -125,7 +126,7 @@ class Tanimoto(VectorKernel):
 
     arrays = 8
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         (u, a), (v, b) = _direction(x), _direction(z)
         if a == 0.0 or b == 0.0:
             return 1.0 if a == b else 0.0
@@ -145,7 +146,7 @@ class Tanimoto(VectorKernel):
         return derive(self, "it is a series (6.15, 6.18) of powers of f-weighted", Linear())
 
 
-def _angular(angle: Any, sin: Any, cos: Any, order: int) -> Any:
+def _angular(angle: Array, sin: Array, cos: Array, order: int) -> Any:
     """Return Jₙ(θ) of Cho & Saul."""
     if order == 0:
         return math.pi - angle
@@ -154,7 +155,7 @@ def _angular(angle: Any, sin: Any, cos: Any, order: int) -> Any:
     return 3 * sin * cos + (math.pi - angle) * (1 + 2 * cos**2)
 
 
-def _direction(x: Any) -> tuple[np.ndarray, float]:
+def _direction(x: ArrayLike) -> tuple[np.ndarray, float]:
     """Return x/|x| and |x|, also where the square of |x| is not a number."""
     x = np.asarray(x, float)
     largest = float(np.abs(x).max(initial=0.0))
@@ -186,7 +187,7 @@ def unit_rows(points: Vectors) -> tuple[Any, Any]:
     return A, length * largest
 
 
-def _largest(A: Any) -> Any:
+def _largest(A: Array) -> Any:
     """Return the largest magnitude of each row."""
     if sparse.issparse(A):
         return abs(A).max(axis=1).toarray().ravel()

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import array_api_compat
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer.domains import ANYTHING, Domain, Points, Vectors, real_numbers
-from mercer.engine.block import Block, dot, dots, norms, rows
+from mercer.engine.block import Array, Block, dot, dots, norms, rows
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel, VectorKernel, kernel
 from mercer.kernels.features import FeatureMap
@@ -33,7 +34,7 @@ class Linear(VectorKernel):
     11.0
     """
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return float(np.dot(np.asarray(x, float), np.asarray(z, float)))
 
     def evaluate(self, block: Block) -> Any:
@@ -79,7 +80,7 @@ class Polynomial(VectorKernel):
         for name in ("offset", "scale"):
             self._normalize(name, finite(self, name, getattr(self, name)))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         try:
             return (self.scale * Linear().pair(x, z) + self.offset) ** self.degree
         except OverflowError:
@@ -172,7 +173,7 @@ class QuadraticForm(VectorKernel):
     def width(self) -> int:
         return len(self.matrix)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return float(np.asarray(x, float) @ self.matrix @ np.asarray(z, float))
 
     def evaluate(self, block: Block) -> Any:
@@ -201,7 +202,7 @@ class QuadraticForm(VectorKernel):
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         return FeatureMap(len(values), lambda p: p.array @ root)
 
-    def _matrix_for(self, A: Any) -> Any:
+    def _matrix_for(self, A: Array) -> Any:
         if isinstance(A, np.ndarray) or sparse.issparse(A):
             return self.matrix
         xp, device = array_api_compat.array_namespace(A), array_api_compat.device(A)
@@ -227,7 +228,7 @@ class Constant(Kernel):
     def __post_init__(self) -> None:
         self._normalize("value", positive(self, "value", self.value, zero=True))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return self.value
 
     def evaluate(self, block: Block) -> Any:
@@ -279,7 +280,7 @@ class Sigmoid(VectorKernel):
         for name in ("slope", "offset"):
             self._normalize(name, finite(self, name, getattr(self, name)))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return math.tanh(self.slope * Linear().pair(x, z) + self.offset)
 
     def evaluate(self, block: Block) -> Any:

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 
 import array_api_compat
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer.domains import Domain, VectorDomain, Vectors
-from mercer.engine.block import Block, dot, dots, norms, outer, rows, sum_over_dimensions
+from mercer.engine.block import Array, Block, dot, dots, norms, outer, rows, sum_over_dimensions
 from mercer.engine.distances import cityblock, squared_distances
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.proof import Proof, proved
@@ -47,7 +48,7 @@ class Chi2(VectorKernel):
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "median"):
             self._normalize("bandwidth", positive(self, "bandwidth", self.bandwidth))
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         x, z = np.asarray(x, float), np.asarray(z, float)
         present = x + z > 0
         terms = (x - z)[present] ** 2 / (x + z)[present]
@@ -91,7 +92,7 @@ class Intersection(VectorKernel):
 
     domain: ClassVar[Domain] = VectorDomain(nonnegative=True)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return float(np.sum(np.minimum(np.asarray(x, float), np.asarray(z, float))))
 
     def evaluate(self, block: Block) -> Any:
@@ -128,7 +129,7 @@ class Brownian(VectorKernel):
 
     arrays = 9
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         x, z = np.asarray(x, float), np.asarray(z, float)
         short, long = sorted((float(np.linalg.norm(x)), float(np.linalg.norm(z))))
         rest = long + float(np.linalg.norm(x - z))
@@ -150,13 +151,13 @@ class Brownian(VectorKernel):
         return proved(self, "it is the covariance of Lévy's Brownian motion, tied to the origin")
 
 
-def _chi2_distances(block: Block, A: Any, B: Any) -> Any:
+def _chi2_distances(block: Block, A: Array, B: Array) -> Any:
     """Return Σ (xᵢ − zᵢ)²/(xᵢ + zᵢ) of all pairs."""
     totals = None
     smallest = float(block.xp.finfo(B.dtype).smallest_normal)
     B_not_zero = B + smallest  # 0/0 becomes 0; nothing else changes
 
-    def term(i: int, difference: Any) -> Any:
+    def term(i: int, difference: Array) -> Any:
         nonlocal totals
         totals = outer(block, "add", A[:, i], B_not_zero[:, i], totals)
         difference *= difference
@@ -166,7 +167,7 @@ def _chi2_distances(block: Block, A: Any, B: Any) -> Any:
     return sum_over_dimensions(block, A, B, term)
 
 
-def _totals(A: Any) -> Any:
+def _totals(A: Array) -> Any:
     if sparse.issparse(A):
         return np.asarray(A.sum(axis=1)).ravel()
     return array_api_compat.array_namespace(A).sum(A, axis=1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import array_api_compat
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from mercer.domains import to_numpy
@@ -51,7 +52,7 @@ class Matern(Stationary):
         self._normalize("nu", nu)
         super().__post_init__()
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         distance = float(np.linalg.norm(self.difference(x, z)))
         if self.nu == math.inf:
             return math.exp(-(distance**2) / 2)

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.engine.block import Block, dot
@@ -73,7 +74,7 @@ class Shepard(VectorKernel):
     def width(self) -> int | None:
         return None if self.attention is None else len(self.attention)
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         terms = np.abs(np.asarray(x, float) - np.asarray(z, float)) ** self.order
         if self.attention is not None:
             terms = terms * np.asarray(self.attention)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import array_api_compat
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.engine.block import Block, dot, rows, sides
@@ -69,7 +70,7 @@ class Stationary(VectorKernel):
         """The bandwidth as an array that divides differences."""
         return np.asarray(self.bandwidth, dtype=np.float64)
 
-    def difference(self, x: Any, z: Any) -> np.ndarray:
+    def difference(self, x: ArrayLike, z: ArrayLike) -> np.ndarray:
         """Return (x − z)/σ."""
         return (np.asarray(x, float) - np.asarray(z, float)) / self.widths
 
@@ -125,7 +126,7 @@ class Gaussian(Stationary):
 
     bandwidth: Bandwidth = "median"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return math.exp(-float(np.sum(self.difference(x, z) ** 2)) / 2)
 
     def evaluate(self, block: Block) -> Any:
@@ -156,7 +157,7 @@ class Laplacian(Stationary):
 
     bandwidth: Bandwidth = "median"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return math.exp(-float(np.sum(np.abs(self.difference(x, z)))))
 
     def evaluate(self, block: Block) -> Any:
@@ -195,7 +196,7 @@ class Exponential(Stationary):
 
     bandwidth: Bandwidth = "median"
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         return math.exp(-float(np.linalg.norm(self.difference(x, z))))
 
     def evaluate(self, block: Block) -> Any:
@@ -239,7 +240,7 @@ class RationalQuadratic(Stationary):
         self._normalize("alpha", positive(self, "alpha", self.alpha))
         super().__post_init__()
 
-    def pair(self, x: Any, z: Any) -> float:
+    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
         squared = float(np.sum(self.difference(x, z) ** 2))
         return (1 + squared / (2 * self.alpha)) ** -self.alpha
 
