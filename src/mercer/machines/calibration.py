@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from mercer.domains import Points
 from mercer.errors import DomainError
 from mercer.gram import product
-from mercer.machines.pairs import duels
+from mercer.machines.duels import duels
 
 if TYPE_CHECKING:
     from mercer.machines.classifier import Classifier, Learned

@@ -18,8 +18,15 @@ from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.machines.calibration import METHODS, Calibration, calibrate
-from mercer.machines.margin import Kept, Margin, Program, Solved, keep
-from mercer.machines.pairs import Duel, confidence, duel_directions, duels, sklearn_layout, votes
+from mercer.machines.duels import (
+    Duel,
+    confidence,
+    duel_directions,
+    duels,
+    sklearn_layout,
+    votes,
+)
+from mercer.machines.margin import Kept, Margin, MarginProgram, Solved, keep
 from mercer.machines.scores import require_weight
 from mercer.plans import Decision
 from mercer.solvers.quadratic import Optimum
@@ -144,7 +151,7 @@ class Classifier(ClassifierMixin, Margin):
 
     def _programs(
         self, rounds: list[Duel], weights: np.ndarray | None, count: int
-    ) -> list[Program]:
+    ) -> list[MarginProgram]:
         """Return the quadratic program of each duel."""
         raise NotImplementedError
 

@@ -26,13 +26,12 @@ from mercer.machines.sketching import (
     Gathered,
     Sketching,
     approximate_plan,
-    asks,
     foreseen,
     gather,
     resolved,
     share_of,
 )
-from mercer.plans import Decision, Plan, requested, size_of
+from mercer.plans import Decision, Plan, asks_for_sketch, requested, size_of
 from mercer.plans.products import plan_newton
 from mercer.plans.ridge import plan_approximate
 from mercer.rkhs import Function
@@ -129,14 +128,14 @@ class KernelLogistic(Categorizer):
         - primal, because there are 3 features for 500 items
         ...
         """
-        if isinstance(X, Stream) or asks(self.follow):
+        if isinstance(X, Stream) or asks_for_sketch(self.follow):
             return foreseen(self, X, 1 if classes == 2 else classes, newton=True)
         points = self._admit(X)
         return self._plan(self._resolve(points), points, classes)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
-        if isinstance(X, Stream) or asks(self.follow):
+        if isinstance(X, Stream) or asks_for_sketch(self.follow):
             return self._fit_sketch(gather(self, X, y, sample_weight))
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))

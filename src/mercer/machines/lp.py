@@ -24,8 +24,8 @@ from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble
 from mercer.kernels import Kernel
-from mercer.machines.bounds import price
-from mercer.machines.pairs import duel_directions, votes
+from mercer.machines.duels import duel_directions, votes
+from mercer.machines.machine import positive_C
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.memory import afford
 from mercer.rkhs import Function
@@ -116,7 +116,7 @@ class LPSVC(Categorizer):
         codes, classes = admit_labels(y, len(points))
         weights = admit_weights(sample_weight, len(points))
         weights = weigh_classes(self.class_weight, codes, classes, weights)
-        worth, tol = price(self.C), positive(self, "tol", self.tol)
+        worth, tol = positive_C(self.C), positive(self, "tol", self.tol)
         kernel = self._resolve(points, weights)
         require_weight(codes, classes, weights)
         kept = np.arange(len(points)) if weights is None else np.flatnonzero(weights)

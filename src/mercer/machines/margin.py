@@ -20,7 +20,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, StoredGram, assemble, features_of, product
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
-from mercer.machines.bounds import limit_of
+from mercer.machines.machine import max_steps
 from mercer.machines.scores import Scorer
 from mercer.plans import Decision, Plan, requested
 from mercer.plans.margins import decide_margin
@@ -32,24 +32,26 @@ from mercer.solvers.working_set import MAX_STORED_ITEMS, Effort, maximize
 from mercer.threads import in_threads, one_blas_thread
 from mercer.values import positive
 
-__all__ = ["Kept", "Margin", "Program", "Solved", "keep", "run"]
+__all__ = ["Kept", "Margin", "MarginProgram", "Solved", "keep", "run"]
 
-# Single precision serves while its rounding changes slopes by less than this share of tol.
-ROUNDING = 0.1
-LARGEST = 1e5  # C·k(x, x)/tol beyond which it is not tried
+# Single precision serves while its rounding changes slopes by less than this share of tol. It is
+# not tried where C·k(x, x)/tol is larger than MAX_SINGLE_SLOPE or tol so small that this could
+# hardly be, nor for so few items that it is not worth its check on some of them.
+MAX_ROUNDING = 0.1
+MAX_SINGLE_SLOPE = 1e5
+MIN_SINGLE_TOL = 1e-5
+MIN_SINGLE_ITEMS = 2000
+CHECKED_ITEMS = 256
 # Signs of scores are trusted beyond this share of Σ|β|k(x, x), and so often what was measured.
-DOUBT = 1e-6
-SAFETY = 100
-WORTHWHILE = 2000  # items from which on it is worth its check
-CHECKED = 256  # items whose slopes are computed again in double precision
-SINGLE_FROM = 1e-5  # ... which a smaller tol would hardly allow
-MANY = 3  # programs from which on they are solved together, in so many shares for the cores
-SHARES = 8
-HARD = 1e-6  # largest violation of a hard margin, whose formulas hold only at the optimum
+DOUBTFUL_SHARE = 1e-6
+DOUBTFUL_ROUNDINGS = 100
+MIN_BATCH = 3  # programs from which on they are solved in batches, in so many shares for the cores
+BATCHES = 8
+HARD_TOL = 1e-6  # largest violation of a hard margin, whose formulas hold only at the optimum
 
 
 @dataclass(frozen=True)
-class Program:
+class MarginProgram:
     """A quadratic program on some ranges of the items."""
 
     ranges: list[tuple[int, int]]
@@ -64,6 +66,10 @@ class Program:
     def count(self) -> int:
         """How many items take part."""
         return sum(b - a for a, b in self.ranges)
+
+    def begin(self, found: Optimum) -> MarginProgram:
+        """Return the same program, beginning where another solution has ended."""
+        return replace(self, problem=replace(self.problem, start=found.coefficients))
 
     @property
     def is_simple(self) -> bool:
@@ -82,6 +88,11 @@ class Solved:
     points: Points  # in the order of the programs
     transfer: Callable[[np.ndarray], np.ndarray] | None  # coefficients for plain similarities
     origin: Any = None  # from which the points were seen, if they are vectors
+
+    def after(self, before: Solved) -> Solved:
+        """Return these answers, with the steps of those that they began with."""
+        pairs = zip(self.optima, before.optima, strict=True)
+        return replace(self, optima=[replace(o, steps=o.steps + b.steps) for o, b in pairs])
 
 
 class Margin(Scorer):
@@ -102,59 +113,78 @@ class Margin(Scorer):
         self,
         kernel: Kernel,
         points: Points,
-        programs: list[Program],
+        programs: list[MarginProgram],
         weights: np.ndarray | None = None,
         hard: bool = False,
     ) -> Solved:
-        """Plan, assemble and solve; the weights of items count where a spectrum is repaired."""
+        """Plan, assemble and solve, first in single precision where that may be enough.
+
+        The weights of items count where a spectrum is repaired.
+        """
         tol = positive(self, "tol", self.tol)
-        tol = min(tol, HARD) if hard else tol
-        steps = limit_of(self.max_iter)
+        tol = min(tol, HARD_TOL) if hard else tol
         repair = self._require_valid(kernel, self.indefinite)
         single = self._may_be_single(points, hard or repair)
         if single:  # large coefficients leave no digits for the slopes
             bound = max(float(np.abs(p.problem.upper).max()) for p in programs)
             height = float(np.max(np.abs(to_numpy(diagonal(kernel, points)))))
-            single = bound * height <= LARGEST * tol
-        before = [0] * len(programs)
-        while True:
-            plan = self._plan(kernel, points, len(programs), single, repair)
-            single = plan.precision == "mixed"
-            dtype = np.float32 if single else np.float64
-            settled = prepare_points(kernel, points, single=single)
-            effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
-            try:
-                source, carry = self._assemble(kernel, settled, plan, weights, repair)
-                with one_blas_thread:
-                    optima = run(source, programs, effort)
-            except ValidityError:
-                if not single:
-                    raise
-                single = False  # it cannot hold these similarities
-                continue
-            if isinstance(source, StoredGram) and not isinstance(points, GramRows):
-                BUFFERS.give(source.array)
-            if single:
-                off = rounding(kernel, points, programs, optima)
-                optima = [replace(found, rounding=off) for found in optima]
-            if not single or off <= ROUNDING * tol:
-                optima = [
-                    replace(found, steps=found.steps + steps_before)
-                    for found, steps_before in zip(optima, before, strict=True)
-                ]
-                origin = getattr(settled, "origin", None)
-                return Solved(optima, plan, points, carry, origin)
-            single = False  # go on from here, in double precision
-            before = [found.steps for found in optima]
-            programs = [
-                replace(p, problem=replace(p.problem, start=found.coefficients))
-                for p, found in zip(programs, optima, strict=True)
-            ]
+            single = bound * height <= MAX_SINGLE_SLOPE * tol
+        plan = self._plan(kernel, points, len(programs), single, repair)
+        rough = None
+        if plan.precision == "mixed":
+            rough = self._attempt_single(kernel, points, programs, plan, tol)
+            if rough is not None and rough.optima[0].rounding <= MAX_ROUNDING * tol:
+                return rough
+            plan = self._plan(kernel, points, len(programs), False, repair)
+        if rough is None:
+            return self._attempt(kernel, points, programs, plan, tol, weights, repair)
+        # Go on from there, in double precision.
+        programs = [p.begin(o) for p, o in zip(programs, rough.optima, strict=True)]
+        return self._attempt(kernel, points, programs, plan, tol, weights, repair).after(rough)
+
+    def _attempt_single(
+        self,
+        kernel: Kernel,
+        points: Points,
+        programs: list[MarginProgram],
+        plan: Decision,
+        tol: float,
+    ) -> Solved | None:
+        """Solve in single precision and measure its rounding; None if values are too large."""
+        try:
+            solved = self._attempt(kernel, points, programs, plan, tol, None, False)
+        except ValidityError:
+            return None
+        off = rounding(kernel, points, programs, solved.optima)
+        return replace(solved, optima=[replace(found, rounding=off) for found in solved.optima])
+
+    def _attempt(
+        self,
+        kernel: Kernel,
+        points: Points,
+        programs: list[MarginProgram],
+        plan: Decision,
+        tol: float,
+        weights: np.ndarray | None,
+        repair: bool,
+    ) -> Solved:
+        """Assemble and solve, in the precision of the plan."""
+        single = plan.precision == "mixed"
+        dtype = np.float32 if single else np.float64
+        prepared = prepare_points(kernel, points, single=single)
+        steps = max_steps(self.max_iter)
+        effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
+        source, carry = self._assemble(kernel, prepared, plan, weights, repair)
+        with one_blas_thread:
+            optima = run(source, programs, effort)
+        if isinstance(source, StoredGram) and not isinstance(points, GramRows):
+            BUFFERS.give(source.array)
+        return Solved(optima, plan, points, carry, getattr(prepared, "origin", None))
 
     def _may_be_single(self, points: Points, exacting: bool) -> bool:
         """Tell whether single precision can serve for similarities, and is worth a check."""
-        rough = positive(self, "tol", self.tol) >= SINGLE_FROM and not exacting
-        return rough and len(points) >= WORTHWHILE
+        rough = positive(self, "tol", self.tol) >= MIN_SINGLE_TOL and not exacting
+        return rough and len(points) >= MIN_SINGLE_ITEMS
 
     def _dry_run(self, X: Any, problems: int, hard: bool = False) -> Decision:
         """Return the plan for these items, without the work."""
@@ -266,7 +296,9 @@ class Margin(Scorer):
         optima = self.solution_ if isinstance(self.solution_, tuple) else (self.solution_,)
         c = np.abs(self.function_.coefficients.reshape(len(self.function_.points), -1))
         height = float(np.max(np.abs(to_numpy(diagonal(self.kernel_, self.function_.points)))))
-        doubt = np.maximum(DOUBT * height * c.sum(axis=0), SAFETY * optima[0].rounding)
+        doubt = np.maximum(
+            DOUBTFUL_SHARE * height * c.sum(axis=0), DOUBTFUL_ROUNDINGS * optima[0].rounding
+        )
         with np.errstate(all="ignore"):  # an item's similarities grow with the root of k(x, x)
             lengths = np.sqrt(np.abs(to_numpy(self.kernel_.evaluate_diagonal(points))) / height)
             return np.fmax(lengths, 1.0)[:, None] * doubt
@@ -309,7 +341,7 @@ def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.nda
 
 
 def rounding(
-    kernel: Kernel, points: Points, programs: list[Program], optima: list[Optimum]
+    kernel: Kernel, points: Points, programs: list[MarginProgram], optima: list[Optimum]
 ) -> float:
     """Return the largest difference of slopes from those in double precision, on a sample."""
     n = len(points)
@@ -317,7 +349,9 @@ def rounding(
     for column, (program, found) in enumerate(zip(programs, optima, strict=True)):
         C[program.items, column] = found.coefficients.reshape(-1, len(program.items)).sum(axis=0)
     used = np.flatnonzero(C.any(axis=1))
-    sample = np.unique(np.concatenate([np.linspace(0, n - 1, CHECKED).astype(int), far(points)]))
+    sample = np.unique(
+        np.concatenate([np.linspace(0, n - 1, CHECKED_ITEMS).astype(int), far(points)])
+    )
     exact = np.zeros((len(sample), len(programs)))
     if len(used):
         exact = product(kernel, points[sample], points[used], C[used])
@@ -332,7 +366,7 @@ def rounding(
     return largest
 
 
-def far(points: Points, count: int = CHECKED // 4) -> np.ndarray:
+def far(points: Points, count: int = CHECKED_ITEMS // 4) -> np.ndarray:
     """Return the vectors farthest from the others, for which rounding is largest."""
     if not isinstance(points, Vectors) or points.is_sparse or not on_numpy(points):
         return np.empty(0, dtype=int)
@@ -341,7 +375,7 @@ def far(points: Points, count: int = CHECKED // 4) -> np.ndarray:
     return np.argsort(-lengths, kind="stable")[:count]
 
 
-def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum]:
+def run(source: Pieces, programs: list[MarginProgram], effort: Effort) -> list[Optimum]:
     """Solve all programs, those on a stored matrix at the same time on all cores."""
     optima: list[Any] = [None] * len(programs)
 
@@ -365,9 +399,9 @@ def run(source: Pieces, programs: list[Program], effort: Effort) -> list[Optimum
             optima[job] = found
 
     largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)
-    if isinstance(source, StoredGram) and len(programs) >= MANY and not effort.rough:
+    if isinstance(source, StoredGram) and len(programs) >= MIN_BATCH and not effort.rough:
         simple = [job for job in largest_first if programs[job].is_simple]
-        in_threads(several, [simple[k::SHARES] for k in range(SHARES) if simple[k::SHARES]])
+        in_threads(several, [simple[k::BATCHES] for k in range(BATCHES) if simple[k::BATCHES]])
     rest = [job for job in largest_first if optima[job] is None]
     in_threads(one, rest, threads=isinstance(source, StoredGram))
     return optima

@@ -113,7 +113,7 @@ class KernelMeans(ClusterMixin, Scorer):
         rng = check_random_state(self.random_state)
         kernel = self._resolve(points, given)
         self._require_valid(kernel, "error")
-        search = Search(kernel, points, given, clusters)
+        search = Lloyd(kernel, points, given, clusters)
         best = search.descend(search.start(rng), most)
         for _ in range(starts - 1):
             end = search.descend(search.start(rng), most)
@@ -136,7 +136,7 @@ class KernelMeans(ClusterMixin, Scorer):
 
 
 @dataclass(frozen=True)
-class End:
+class Partition:
     """Where one descent has ended: means as coefficients, |μ|², and the nearest of each item."""
 
     means: np.ndarray
@@ -163,7 +163,7 @@ class End:
         return ""
 
 
-class Search:
+class Lloyd:
     """Items prepared for many starts."""
 
     def __init__(
@@ -209,7 +209,7 @@ class Search:
         D = sizes - 2 * K
         return np.where(D > ROUNDING * sizes, D, 0.0)
 
-    def descend(self, labels: np.ndarray, most: int) -> End:
+    def descend(self, labels: np.ndarray, most: int) -> Partition:
         """Move means and items in turns until no item changes its cluster (Lloyd)."""
         rows = np.arange(len(labels))
         count = int(labels.max()) + 1
@@ -224,7 +224,7 @@ class Search:
             if converged:
                 break
         inertia = float(self.weights @ np.maximum(D[rows, near], 0.0))
-        return End(means, squares, near, inertia, step, converged)
+        return Partition(means, squares, near, inertia, step, converged)
 
     def refill(self, labels: np.ndarray, far: np.ndarray, count: int) -> np.ndarray:
         """Return the labels with no cluster empty: each that is takes the item farthest from its

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import ConvergenceWarning, ValidityError
-from mercer.machines.bounds import poured, share
 from mercer.machines.classifier import Classifier, Learned
-from mercer.machines.margin import Program
-from mercer.machines.pairs import Duel
+from mercer.machines.duels import Duel
+from mercer.machines.machine import fill_bounds, fraction
+from mercer.machines.margin import MarginProgram
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
 
@@ -85,11 +85,11 @@ class NuSVC(Classifier):
 
     def _programs(
         self, rounds: list[Duel], weights: np.ndarray | None, count: int
-    ) -> list[Program]:
-        nu = share(self.nu)
+    ) -> list[MarginProgram]:
+        nu = fraction(self.nu)
         # Only shares of the weight matter, so that it may as well be 1 on average.
         bounds = np.ones(count) if weights is None else weights / weights.mean()
-        programs: list[Program] = []
+        programs: list[MarginProgram] = []
         for duel in rounds:
             z, u = duel.signs, bounds[duel.items]
             half = nu * float(u.sum()) / 2
@@ -101,9 +101,9 @@ class NuSVC(Classifier):
             lower, upper = np.where(z < 0, -u, 0.0), np.where(z > 0, u, 0.0)
             start = np.zeros(len(z))
             for side in (z > 0, z < 0):
-                start[side] = z[side] * poured(u[side], half)
+                start[side] = z[side] * fill_bounds(u[side], half)
             problem = Quadratic(np.zeros(len(z)), lower, upper, start, duel.sizes)
-            programs.append(Program(duel.ranges, problem))
+            programs.append(MarginProgram(duel.ranges, problem))
         return programs
 
     def _largest(self, u: np.ndarray, z: np.ndarray) -> float:

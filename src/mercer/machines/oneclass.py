@@ -14,8 +14,8 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import admit_weights
-from mercer.machines.bounds import poured, share
-from mercer.machines.margin import Margin, Program, keep
+from mercer.machines.machine import fill_bounds, fraction
+from mercer.machines.margin import Margin, MarginProgram, keep
 from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
 
@@ -88,10 +88,10 @@ class OneClassSVM(OutlierMixin, Margin):
         # Only shares of the weight matter, so that it is 1 on average while the program is solved.
         scale = 1.0 if weights is None else float(weights[order].mean())
         bounds = np.ones(n) if weights is None else weights[order] / scale
-        start = poured(bounds, share(self.nu) * float(bounds.sum()))
+        start = fill_bounds(bounds, fraction(self.nu) * float(bounds.sum()))
         problem = Quadratic(np.zeros(n), np.zeros(n), bounds, start)
         some = None if weights is None else bounds
-        solved = self._solve(kernel, points[order], [Program([(0, n)], problem)], some)
+        solved = self._solve(kernel, points[order], [MarginProgram([(0, n)], problem)], some)
         optimum = solved.optima[0].named("", order)
         optimum.require_solved()
         rho, beta = scale * lowest(optimum, bounds), scale * optimum.coefficients

@@ -24,8 +24,8 @@ from mercer.kernels import Kernel
 from mercer.machines.components import components_of
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
 from mercer.machines.scores import Scorer, weights_of
-from mercer.machines.sketching import Gathered, approximate_plan, asks, foreseen, gather
-from mercer.plans import Decision, Plan, requested, size_of
+from mercer.machines.sketching import Gathered, approximate_plan, foreseen, gather
+from mercer.plans import Decision, Plan, asks_for_sketch, requested, size_of
 from mercer.plans.products import decide_spectrum
 from mercer.rkhs import Function
 from mercer.solvers.davidson import Davidson
@@ -139,7 +139,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         - dual, because ...
         - only the 10 largest eigenvalues, by an iteration with blocks of vectors
         """
-        if isinstance(X, Stream) or asks(self.follow):
+        if isinstance(X, Stream) or asks_for_sketch(self.follow):
             count = None if self.n_components is None else self.n_components
             return foreseen(self, X, count or 1, whole=True, judging=JUDGING)
         points = self._admit(X)
@@ -147,7 +147,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the principal components of items `X`, or of a `Stream`; `y` is ignored."""
-        if isinstance(X, Stream) or asks(self.follow):
+        if isinstance(X, Stream) or asks_for_sketch(self.follow):
             return self._fit_sketch(gather(self, X, None, None))
         points = self._admit(X)
         kernel = self._resolve(points)

@@ -23,7 +23,7 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.features import RandomFeatures
 from mercer.machines.centers import means_of
-from mercer.machines.machine import shown
+from mercer.machines.machine import as_container
 from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.ridge import decide_sketch
 from mercer.rkhs import Featured, Function
@@ -32,7 +32,7 @@ from mercer.solvers.problem import Approximation
 from mercer.solvers.sketched_ridge import CANDIDATES, JUDGES, WITNESSES
 
 __all__ = [
-    "Gathered", "Items", "Learner", "Sketching", "approximate_plan", "asks", "compare", "foreseen",
+    "Gathered", "Items", "Learner", "Sketching", "approximate_plan", "compare", "foreseen",
     "gather", "in_memory", "resolved", "share_of",
 ]  # fmt: skip
 
@@ -130,7 +130,9 @@ def gather(machine: Any, X: Any, y: Any, weights: Any) -> Gathered:
         piece=int(survey.largest * survey.bytes), row=survey.bytes,
     )  # fmt: skip
     y = survey.target if y is None else y
-    return Gathered(shown(survey.sample), items, y, survey.weights if weights is None else weights)
+    return Gathered(
+        as_container(survey.sample), items, y, survey.weights if weights is None else weights
+    )
 
 
 def resolved(machine: Any, items: Items, weights: np.ndarray | None) -> Kernel:
@@ -161,18 +163,6 @@ def foreseen(
     machine._require_valid(kernel, "error")
     size = items.size(kernel, targets, judging=judging)
     return approximate_plan(machine.follow, kernel, items, size, newton, whole)
-
-
-def asks(follow: Any) -> bool:
-    """Tell whether a user has asked for an approximation.
-
-    Examples
-    --------
-    >>> from mercer.plans import Plan
-    >>> asks(Plan(approximate=Nystrom(100))), asks(None)
-    (True, False)
-    """
-    return isinstance(getattr(follow, "approximate", None), Nystrom | Random)
 
 
 @dataclass(frozen=True)

@@ -22,22 +22,21 @@ import numpy as np
 from mercer.domains import Stream, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ConvergenceWarning, ValidityError
 from mercer.gram import Dense
-from mercer.machines.bounds import price, upper_bounds
 from mercer.machines.classifier import Classifier, Learned
-from mercer.machines.margin import Program
-from mercer.machines.pairs import Duel
+from mercer.machines.duels import Duel
+from mercer.machines.machine import box_bounds, positive_C
+from mercer.machines.margin import MarginProgram
 from mercer.machines.scores import require_weight
 from mercer.machines.sketching import (
     Gathered,
     Sketching,
     approximate_plan,
-    asks,
     foreseen,
     gather,
     resolved,
     share_of,
 )
-from mercer.plans import Decision, Plan
+from mercer.plans import Decision, Plan, asks_for_sketch
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.sketched_newton import SketchedNewton
 
@@ -165,7 +164,7 @@ class SVC(Classifier):
         If the plan allows an approximation, or the items are a `Stream`, with squared slacks and
         the functions of a sketch; there are no support vectors then.
         """
-        if isinstance(X, Stream) or asks(self.follow):
+        if isinstance(X, Stream) or asks_for_sketch(self.follow):
             return self._fit_sketch(gather(self, X, y, sample_weight))
         return super().fit(X, y, sample_weight)
 
@@ -179,14 +178,14 @@ class SVC(Classifier):
         APPROXIMATE: Route nystrom, solver newton, double precision.
         ...
         """
-        if isinstance(X, Stream) or asks(self.follow):
+        if isinstance(X, Stream) or asks_for_sketch(self.follow):
             return foreseen(self, X, self._problems(classes), newton=True, judging=JUDGING)
         return super().plan(X, classes)
 
     def _fit_sketch(self, given: Gathered) -> Self:
         """Learn by squared slacks with the functions of a sketch."""
         self._check_choices()
-        C, items = price(self.C), given.items
+        C, items = positive_C(self.C), given.items
         if self._is_hard or self.probability or self.indefinite != "error":
             raise ValidityError(
                 "the approximate route needs a finite C and a valid kernel, and has no "
@@ -244,7 +243,7 @@ class SVC(Classifier):
         if len(np.unique(codes[places])) < len(np.unique(codes)):
             return None
         w = np.ones(len(places)) if weights is None else weights[places]
-        share, K = price(self.C) / share_of(places, weights, count), gram.array
+        share, K = positive_C(self.C) / share_of(places, weights, count), gram.array
         if squared:  # it has no bounds, but a ridge
             K = K.copy()
             K[np.diag_indices(len(K))] += 1 / (2 * share * np.maximum(w, TINY))
@@ -265,21 +264,21 @@ class SVC(Classifier):
 
     @property
     def _is_hard(self) -> bool:
-        return price(self.C) == np.inf
+        return positive_C(self.C) == np.inf
 
     def _memory(self, learned: Learned) -> Any:
         return float(self.C), [optimum.coefficients for optimum in learned.solved.optima]
 
     def _programs(
         self, rounds: list[Duel], weights: np.ndarray | None, count: int
-    ) -> list[Program]:
-        bounds = upper_bounds(self.C, weights, count)
-        programs: list[Program] = []
+    ) -> list[MarginProgram]:
+        bounds = box_bounds(self.C, weights, count)
+        programs: list[MarginProgram] = []
         for duel in rounds:
             z, u = duel.signs, bounds[duel.items]
             lower, upper = np.where(z < 0, -u, 0.0), np.where(z > 0, u, 0.0)
             start = self._start(len(programs), lower, upper)
-            programs.append(Program(duel.ranges, Quadratic(z, lower, upper, start)))
+            programs.append(MarginProgram(duel.ranges, Quadratic(z, lower, upper, start)))
         return programs
 
     def _start(self, place: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

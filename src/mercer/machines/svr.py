@@ -13,9 +13,8 @@ from sklearn.base import RegressorMixin
 
 from mercer.domains import admit_numbers, admit_weights
 from mercer.errors import ValidityError
-from mercer.machines.bounds import upper_bounds
-from mercer.machines.machine import number
-from mercer.machines.margin import Margin, Program, keep
+from mercer.machines.machine import box_bounds, number
+from mercer.machines.margin import Margin, MarginProgram, keep
 from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Quadratic
 
@@ -106,9 +105,9 @@ class SVR(RegressorMixin, Margin):
         self.n_iter_, self.squared_norm_ = optimum.steps, optimum.square
         return self
 
-    def _program(self, target: np.ndarray, weights: np.ndarray | None) -> Program:
+    def _program(self, target: np.ndarray, weights: np.ndarray | None) -> MarginProgram:
         epsilon, n = number(self.epsilon, "epsilon"), len(target)
-        bounds, none = upper_bounds(self.C, weights, n), np.zeros(n)
+        bounds, none = box_bounds(self.C, weights, n), np.zeros(n)
         if np.isinf(bounds).any():
             raise ValidityError("C of SVR must be finite, found inf")
         problem = Quadratic(
@@ -117,7 +116,7 @@ class SVR(RegressorMixin, Margin):
             upper=np.concatenate([bounds, none]),
             start=np.zeros(2 * n),
         )
-        return Program([(0, n)], problem)
+        return MarginProgram([(0, n)], problem)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return f(x) + b of each item."""

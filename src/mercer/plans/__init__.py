@@ -3,7 +3,7 @@
 from mercer.memory import available, human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import size_of
-from mercer.plans.plan import Decision, Plan, requested
+from mercer.plans.plan import Decision, Plan, asks_for_sketch, requested
 from mercer.plans.ridge import plan_ridge, plan_sketch
 from mercer.solvers.cost import Size
 
@@ -13,6 +13,7 @@ __all__ = [
     "Plan",
     "Random",
     "Size",
+    "asks_for_sketch",
     "available",
     "human",
     "plan_ridge",

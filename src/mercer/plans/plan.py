@@ -17,7 +17,7 @@ from mercer.gram import engine_names
 from mercer.memory import human
 from mercer.plans.approximations import Nystrom, Random
 
-__all__ = ["Decision", "Plan", "requested", "spoken"]
+__all__ = ["Decision", "Plan", "asks_for_sketch", "requested", "spoken"]
 
 Route = Literal["auto", "dual", "primal", "nystrom", "random"]
 Solver = Literal["auto", "cholesky", "eigen", "iterative"]
@@ -254,6 +254,17 @@ def requested(follow: Plan | Decision | None, sketches: bool = False) -> Plan:
             "KernelLogistic, KernelPCA and SVC have one"
         )
     return request
+
+
+def asks_for_sketch(follow: object) -> bool:
+    """Tell whether a user has asked for an approximation.
+
+    Examples
+    --------
+    >>> asks_for_sketch(Plan(approximate=Nystrom(100))), asks_for_sketch(None)
+    (True, False)
+    """
+    return isinstance(getattr(follow, "approximate", None), Nystrom | Random)
 
 
 def spoken(seconds: float) -> str:

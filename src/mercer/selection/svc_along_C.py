@@ -19,10 +19,9 @@ from sklearn.base import clone
 from mercer.domains import admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError
 from mercer.gram import StoredGram
-from mercer.machines.bounds import limit_of, price
 from mercer.machines.classifier import Arranged
-from mercer.machines.machine import POLICIES
-from mercer.machines.margin import Program, run
+from mercer.machines.machine import POLICIES, max_steps, positive_C
+from mercer.machines.margin import MarginProgram, run
 from mercer.machines.svc import SVC
 from mercer.selection.splits import Split
 from mercer.solvers.quadratic import Optimum
@@ -43,7 +42,7 @@ def has_path(machine: Any) -> bool:
         return False
     try:
         machine._check_choices()
-        return bool(np.isfinite(price(machine.C)))
+        return bool(np.isfinite(positive_C(machine.C)))
     except ValidityError:  # a fit will say it, and only that candidate fails
         return False
 
@@ -103,7 +102,7 @@ def along_C(
     items = split.train[some.order]
     rows = cut(K, split.test, items)
     tol = positive(machine, "tol", machine.tol)
-    effort = Effort(tol, limit_of(machine.max_iter), len(items), len(items), 0)
+    effort = Effort(tol, max_steps(machine.max_iter), len(items), len(items), 0)
     path = Path(copy, some, StoredGram(cut(K, items, items)), effort)
     found = []
     for C in prices:
@@ -134,7 +133,7 @@ class Path:
 
     def __init__(self, machine: Any, some: Arranged, source: StoredGram, effort: Effort) -> None:
         self.machine, self.some, self.source, self.effort = machine, some, source, effort
-        self.programs: list[Program] = []
+        self.programs: list[MarginProgram] = []
         self.optima: list[Optimum] = []
         self.warm = False  # whether the last solution began with another one
 
@@ -168,7 +167,7 @@ class Path:
         return machine._gather(some, self.optima, machine.classes_)
 
 
-def _bounded(program: Program, optimum: Optimum) -> bool:
+def _bounded(program: MarginProgram, optimum: Optimum) -> bool:
     """Tell whether a coefficient is at the bound that the price sets, or the answer is rough."""
     price = np.maximum(program.problem.upper, -program.problem.lower)
     at_price = np.abs(optimum.coefficients) >= price * (1 - 1e-9)

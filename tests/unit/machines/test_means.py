@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import Blocked, LowRank
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, from_features
-from mercer.machines.means import KernelMeans, Search
+from mercer.machines.means import KernelMeans, Lloyd
 
 
 def blobs(clusters=4, n=80, d=2, seed=0, spread=0.3):
@@ -110,14 +110,14 @@ def test_more_starts_are_never_worse():
 
 
 def test_an_empty_cluster_takes_the_item_farthest_from_its_mean():
-    search = Search(Linear(), Linear().admit([[0.0], [1.0], [2.0], [9.0]]), None, 3)
+    search = Lloyd(Linear(), Linear().admit([[0.0], [1.0], [2.0], [9.0]]), None, 3)
     labels = search.refill(np.array([0, 0, 0, 2]), np.array([1.0, 0.1, 5.0, 9.0]), 3)
     assert labels.tolist() == [0, 0, 1, 2]  # not item 3, which is the last one of its cluster
 
 
 def test_a_start_with_an_empty_cluster_still_ends_with_all_of_them():
     X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
-    search = Search(Linear(), Linear().admit(X), None, 3)
+    search = Lloyd(Linear(), Linear().admit(X), None, 3)
     # Cluster 1 has its mean between the others and loses both of its items.
     end = search.descend(np.array([0, 1, 0, 2, 1, 2]), 100)
     assert len(np.unique(end.labels)) == 3
@@ -126,7 +126,7 @@ def test_a_start_with_an_empty_cluster_still_ends_with_all_of_them():
 
 def test_k_means_plus_plus_starts_in_every_far_cluster():
     X, y = blobs(4, spread=0.01)
-    search = Search(Gaussian(1.0), Gaussian(1.0).admit(X), None, 4)
+    search = Lloyd(Gaussian(1.0), Gaussian(1.0).admit(X), None, 4)
     for seed in range(20):
         labels = search.start(np.random.RandomState(seed))
         assert adjusted_rand_score(labels, y) == 1.0
@@ -151,9 +151,9 @@ def test_features_are_used_where_they_are_fewer_and_tiles_where_memory_is_short(
     X, _ = blobs(spread=1.0)
     stored = KernelMeans(Gaussian(1.0), 3).fit(X)
     free_memory(0)
-    assert isinstance(Search(Linear(), Linear().admit(X), None, 3).gram, LowRank)
+    assert isinstance(Lloyd(Linear(), Linear().admit(X), None, 3).gram, LowRank)
     k = Gaussian(1.0)
-    assert isinstance(Search(k, k.admit(X), None, 3).gram, Blocked)
+    assert isinstance(Lloyd(k, k.admit(X), None, 3).gram, Blocked)
     tiled = KernelMeans(Gaussian(1.0), 3).fit(X)
     np.testing.assert_array_equal(tiled.labels_, stored.labels_)
 

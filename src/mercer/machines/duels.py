@@ -61,13 +61,7 @@ class Duel:
 
 
 def duels(counts: np.ndarray, multiclass: str) -> list[Duel]:
-    """Return who is told from whom, in scikit-learn's order.
-
-    Examples
-    --------
-    >>> [duel.name for duel in duels(np.array([2, 2, 2]), "ovo")]
-    [(0, 1), (0, 2), (1, 2)]
-    """
+    """Return who is told from whom, in scikit-learn's order."""
     ends = np.concatenate([[0], np.cumsum(counts)]).tolist()
     spans = list(pairwise(ends))
     k = len(spans)
@@ -112,13 +106,7 @@ def confidence(scores: np.ndarray, classes: int) -> np.ndarray:
 
 
 def duel_directions(classes: int) -> np.ndarray:
-    """Return what each class makes of the scores of all pairs: the mean over its own duels.
-
-    Examples
-    --------
-    >>> duel_directions(3)[0]
-    array([0.5, 0.5, 0. ])
-    """
+    """Return what each class makes of the scores of all pairs: the mean over its own duels."""
     pairs = _pairs(classes)
     D = np.zeros((classes, len(pairs)))
     for column, (i, j) in enumerate(pairs):
