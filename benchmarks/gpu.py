@@ -23,8 +23,8 @@ from mercer.gram.device.fused import compiled
 from mercer.kernels import Gaussian
 from mercer.plans import Nystrom
 from mercer.solvers.device_cholesky import DeviceCholesky
-from mercer.solvers.problem import Problem
 from mercer.solvers.quadratic import Quadratic
+from mercer.solvers.ridge.system import Problem
 from mercer.solvers.working_set import Effort, maximize
 
 CENTERS = 20_000

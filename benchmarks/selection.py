@@ -2,7 +2,7 @@
 
 As in `mercer.bench.selection`, with more tasks (for support vector machines the difference of the
 scores is that of accuracies, since solutions agree within their tolerance). Below the table: where
-our time went, what was shared, and what the cost model of `mercer.plans.heldout` predicts beside
+our time went, what was shared, and what the cost model of `mercer.plans.held_out` predicts beside
 what was measured.
 
 Ours is the best of three runs. The peer runs once: it takes minutes.
@@ -36,9 +36,9 @@ from mercer.bench.selection import (
 from mercer.bench.selection import folds as ridge_folds
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
-from mercer.plans.heldout import HeldOutPlan, plan_held_out
+from mercer.plans.held_out import HeldOutPlan, plan_held_out
 from mercer.selection import GridSearchCV, nested_cv
-from mercer.selection.closed_form import Foresight, Job
+from mercer.selection.closed_form import ClosedFormTask, Run
 from mercer.selection.splits import splits_of
 from mercer.threads import cores
 
@@ -136,9 +136,11 @@ def model() -> tuple[list[Row], str]:
         K = Gaussian(6.0)(X)
         splits = splits_of(KFold(k), X, y, False)
         sizes = [len(split.test) for split in splits]
-        plan = plan_held_out(n, sizes, penalties(count), columns=k)
+        plan = plan_held_out(n, sizes, count, columns=k)
         found = {
-            route: measured(replace(plan, route=route), K, y, splits, penalties(count))
+            route: measured(
+                replace(plan, route=route, once={}, each={}), K, y, splits, penalties(count)
+            )
             for route, cost in plan.costs.items()
             if cost <= 40 * plan.costs[plan.route]
         }
@@ -158,11 +160,11 @@ def measured(
 ) -> float:
     """Return how long a plan takes."""
 
-    def run() -> None:
+    def work() -> None:
         if plan.route != "refit":
-            sight = Foresight(Job(KernelRidge(), Regression(y, None), K, splits, values), {})
-            sight.plan = plan
-            sight.foretold()
+            run = Run(ClosedFormTask(KernelRidge(), Regression(y, None), K, splits, values), {})
+            run.plan = plan
+            run.finish()
             return
         for split in splits:
             part = K[np.ix_(split.train, split.train)]
@@ -170,7 +172,7 @@ def measured(
                 machine = KernelRidge("precomputed", value).fit(part, y[split.train])
                 machine.predict(K[np.ix_(split.test, split.train)])
 
-    return best_time(run, 3)[0]
+    return best_time(work, 3)[0]
 
 
 def _indented(text: str) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "solve_rows",
     "times_inverse",
     "times_rows",
+    "tridiagonal",
 ]
 
 LEAF = 64  # order of a triangle that is worked on at once
@@ -209,6 +210,30 @@ def _subtract(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         b"T", b"N", _int(len(B)), _int(len(A)), _int(A.shape[1]), _ref(_MINUS), _pointer(B),
         _stride(B), _pointer(A), _stride(A), _ref(_ONE), _pointer(C), _stride(C),
     )  # fmt: skip
+
+
+def tridiagonal(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return Qᵀ and the diagonals of T for a symmetric matrix M = QTQᵀ, with T tridiagonal.
+
+    Examples
+    --------
+    >>> M = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    >>> Q, own, beside = tridiagonal(M)
+    >>> bool(np.allclose(Q @ M @ Q.T, np.diag(own) + np.diag(beside, 1) + np.diag(beside, -1)))
+    True
+    """
+    n, A, info = len(M), np.array(M, dtype=np.float64, order="C"), ctypes.c_int()
+    own, beside, tau = np.empty((n, 1)), np.empty((max(n - 1, 0), 1)), np.empty((n, 1))
+    work = np.empty((max(n * LEAF, 1), 1))
+    _lapack("dsytrd")(
+        b"L", _int(n), _pointer(A), _stride(A), _pointer(own), _pointer(beside), _pointer(tau),
+        _pointer(work), _int(len(work)), _ref(info),
+    )  # fmt: skip
+    _lapack("dorgtr")(
+        b"L", _int(n), _pointer(A), _stride(A), _pointer(tau), _pointer(work), _int(len(work)),
+        _ref(info),
+    )  # fmt: skip
+    return A, own[:, 0], beside[:, 0]
 
 
 def mirror(C: np.ndarray) -> np.ndarray:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from mercer import GaussianProcess, KernelDiscriminant, KernelRidge, KernelRidgeClassifier
 from mercer.machines.ridge import Regression
-from mercer.selection.closed_form import Job, foretell
+from mercer.selection.closed_form import ClosedFormTask, cross_validate
 from mercer.selection.splits import Split
-from mercer.solvers.heldout import held_out, nested
-from mercer.solvers.influence import Features, Inverse, Spectrum
+from mercer.solvers.ridge.held_out import held_out, nested
+from mercer.solvers.ridge.inverse import CholeskySystem
+from mercer.solvers.ridge.spectral import FeatureSystem, TridiagonalSystem
 from tests.oracles.refits import (
     FOLDS,
     GRAMS,
@@ -32,7 +33,7 @@ from tests.oracles.refits import (
 )
 
 each_route = pytest.mark.parametrize("route", ROUTES)
-each_system = pytest.mark.parametrize("kind", [Inverse, Spectrum, Features])
+each_system = pytest.mark.parametrize("kind", [CholeskySystem, TridiagonalSystem, FeatureSystem])
 
 
 @pytest.mark.slow
@@ -45,12 +46,14 @@ def test_what_is_foretold_is_what_a_refit_says(route, problem, gram, levels):
     target = Y[:, 0] if Y.shape[1] == 1 else Y
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell([Job(machine, Regression(target, weights), K, splits, levels)])[0]
+        found = cross_validate(
+            [ClosedFormTask(machine, Regression(target, weights), K, splits, levels)]
+        )[0]
     check(found, K, Y, splits, levels, weights, intercept)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("route", ["inverse", "nearby"])
+@pytest.mark.parametrize("route", ["inverse", "steps"])
 @settings(max_examples=120)
 @given(problems(), st.lists(penalties, min_size=1, max_size=3), st.booleans())
 def test_nested_folds(route, problem, levels, every):
@@ -66,7 +69,9 @@ def test_nested_folds(route, problem, levels, every):
     splits = [*outer, *inner]
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell([Job(machine, Regression(Y, weights), K, splits, levels)])[0]
+        found = cross_validate(
+            [ClosedFormTask(machine, Regression(Y, weights), K, splits, levels)]
+        )[0]
     check(found, K, Y, splits, levels, weights, intercept)
 
 
@@ -83,11 +88,13 @@ def test_ordinary_problems_are_never_refitted(folds, intercept, weighted, route)
     splits = draw_folds(rng, n, folds)
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell([Job(machine, Regression(Y, weights), K, splits, levels)])[0]
+        found = cross_validate(
+            [ClosedFormTask(machine, Regression(Y, weights), K, splits, levels)]
+        )[0]
     assert check(found, K, Y, splits, levels, weights, intercept) == 3 * len(splits)
 
 
-@pytest.mark.parametrize("route", ["inverse", "nearby"])
+@pytest.mark.parametrize("route", ["inverse", "steps"])
 @pytest.mark.parametrize("targets", [1, 2])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_ordinary_nested_folds_are_never_refitted(intercept, targets, route):
@@ -102,7 +109,9 @@ def test_ordinary_nested_folds_are_never_refitted(intercept, targets, route):
     ]
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell([Job(machine, Regression(Y, None), K, [*outer, *inner], levels)])[0]
+        found = cross_validate(
+            [ClosedFormTask(machine, Regression(Y, None), K, [*outer, *inner], levels)]
+        )[0]
     assert check(found, K, Y, [*outer, *inner], levels, None, intercept) == 2 * 16
 
 
@@ -112,7 +121,7 @@ def test_ordinary_nested_folds_are_never_refitted(intercept, targets, route):
 def small(rng, kind, n=12, targets=2, rank=4):
     F = rng.normal(size=(n, rank))
     K = F @ F.T
-    return (F if kind is Features else K), K, rng.normal(size=(n, targets))
+    return (F if kind is FeatureSystem else K), K, rng.normal(size=(n, targets))
 
 
 @each_system
@@ -125,20 +134,20 @@ def test_residuals_of_each_system(kind, targets, intercept, weighted):
     w = rng.uniform(0.2, 3.0, len(Y)) if weighted else np.ones(len(Y))
     s = np.sqrt(w)
     given_roots = s if weighted else None
-    if kind is not Features:
+    if kind is not FeatureSystem:
         source = s[:, None] * source * s
-    influence = kind(source, Y, given_roots, intercept).at(0.3)
+    inverse = kind(source, Y, given_roots, intercept).at(0.3)
     removals = [slice(0, 1), slice(3, 7), np.array([1, 4, 11]), np.array([2])]
-    before = influence.alpha.copy()
+    before = inverse.alpha.copy()
     for chosen in (removals, removals[:1] + removals[3:]):  # the second are single items
-        for rows, held in zip(chosen, held_out(influence, chosen), strict=True):
+        for rows, held in zip(chosen, held_out(inverse, chosen), strict=True):
             split = without(np.arange(len(Y))[rows], np.arange(len(Y)))
             expected = refit(K, Y, split, 0.3, w, intercept)
             assert held.trusted
             np.testing.assert_allclose(
                 held.residuals, s[split.test, None] * (Y[split.test] - expected), atol=1e-12
             )
-    np.testing.assert_array_equal(influence.alpha, before)
+    np.testing.assert_array_equal(inverse.alpha, before)
 
 
 @each_system
@@ -146,29 +155,29 @@ def test_residuals_of_each_system(kind, targets, intercept, weighted):
 def test_alpha_and_offset_are_the_solution_of_all_items(kind, intercept):
     rng = np.random.default_rng(1)
     source, K, Y = small(rng, kind)
-    influence = kind(source, Y, None, intercept).at(0.3)
-    unit = 0.3 if kind is Features else 1.0
+    inverse = kind(source, Y, None, intercept).at(0.3)
+    unit = 0.3 if kind is FeatureSystem else 1.0
     n = len(Y)
     A = np.block([[K + 0.3 * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
     A = A if intercept else A[:n, :n]
     expected = np.linalg.solve(A, np.vstack([Y, np.zeros((1, 2))]) if intercept else Y)
-    np.testing.assert_allclose(influence.alpha, unit * expected[:n], atol=1e-11)
+    np.testing.assert_allclose(inverse.alpha, unit * expected[:n], atol=1e-11)
     if intercept:
-        np.testing.assert_allclose(influence.offset, expected[n], atol=1e-11)
+        np.testing.assert_allclose(inverse.offset, expected[n], atol=1e-11)
 
 
 @pytest.mark.parametrize("targets", [1, 2])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_nested_can_be_asked_again(intercept, targets):
     rng = np.random.default_rng(2)
-    source, K, Y = small(rng, Inverse, targets=targets)
-    influence = Inverse(source, Y, None, intercept).at(0.3)
+    source, K, Y = small(rng, CholeskySystem, targets=targets)
+    inverse = CholeskySystem(source, Y, None, intercept, full=True).at(0.3)
     items = np.arange(len(Y))
     for _ in range(2):
         for outer in (slice(4, 8), slice(0, 3), slice(11, 12)):
             rest = np.setdiff1d(items, items[outer])
             inner = [rest[:3], rest[1::2], rest[-1:]]
-            whole, helds = nested(influence, outer, inner)
+            whole, helds = nested(inverse, outer, inner)
             expected = refit(K, Y, without(items[outer], items), 0.3, None, intercept)
             np.testing.assert_allclose(whole.residuals, Y[outer] - expected, atol=1e-11)
             for rows, held in zip(inner, helds, strict=True):
@@ -204,7 +213,9 @@ def test_machines_are_foretold_as_they_would_be_fitted(name, weighted, classes, 
     with forced(route):
         task = machine.regression(y, n, weights)
         source = F if route == "features" else K
-        found = foretell([Job(machine, task, source, splits, levels, route != "features")])[0]
+        found = cross_validate(
+            [ClosedFormTask(machine, task, source, splits, levels, route != "features")]
+        )[0]
     known = 0
     for penalty, row in zip(levels, found.scores, strict=True):
         for split, scores in zip(splits, row, strict=True):

@@ -9,11 +9,12 @@ from scipy import sparse
 from mercer import KernelRidge
 from mercer.kernels import Gaussian, Linear
 from mercer.machines.ridge import Regression
-from mercer.selection.closed_form import Job, foretell
-from mercer.selection.held_out_scores import TRUSTED
+from mercer.selection.closed_form import ClosedFormTask, cross_validate
+from mercer.selection.held_out_scores import MAX_CONDITION
 from mercer.selection.splits import Split
-from mercer.solvers.heldout import held_out
-from mercer.solvers.influence import LOST, Features, Inverse, Spectrum
+from mercer.solvers.ridge.held_out import held_out
+from mercer.solvers.ridge.inverse import MIN_SHARE_LEFT, CholeskySystem
+from mercer.solvers.ridge.spectral import FeatureSystem, TridiagonalSystem
 from tests.oracles.refits import (
     GRAMS,
     ROUTES,
@@ -39,8 +40,12 @@ def test_what_features_foretell_is_what_a_refit_says(problem, count, orders, lev
     F[:, -1] = rng.choice([F[:, 0], F[:, -1], np.ones(len(Y)), F[:, -1] * (F[:, 0] > 0)])
     machine = KernelRidge(intercept=intercept)
     for source in (F, sparse.csr_array(F)):
-        found = foretell(
-            [Job(machine, Regression(Y, weights), source, splits, levels, is_gram=False)]
+        found = cross_validate(
+            [
+                ClosedFormTask(
+                    machine, Regression(Y, weights), source, splits, levels, is_gram=False
+                )
+            ]
         )[0]
         check(found, F, Y, splits, levels, weights, intercept, refit_features)
 
@@ -51,7 +56,7 @@ def hard(rng, n=16):
     return 1e4 * Gaussian(3.0)(X), rng.normal(size=(n, 1))
 
 
-@pytest.mark.parametrize("kind", [Inverse, Spectrum])
+@pytest.mark.parametrize("kind", [CholeskySystem, TridiagonalSystem])
 def test_thresholds_are_not_too_wide_and_not_idle(kind):
     """Without them some numbers would be wrong by more than 1e-8."""
     rng = np.random.default_rng(0)
@@ -59,13 +64,13 @@ def test_thresholds_are_not_too_wide_and_not_idle(kind):
     items, refused = np.arange(16), 0
     for penalty in 10.0 ** np.arange(-12, 2.0):
         K, Y = hard(rng)
-        influence = kind(K, Y).at(penalty)
-        if influence is None:
+        inverse = kind(K, Y).at(penalty)
+        if inverse is None:
             continue
         for part in partition(rng, items, 4):
-            (held,) = held_out(influence, [part])
+            (held,) = held_out(inverse, [part])
             expected = refit(K, Y, without(part, items), penalty)
-            trusted = held.trusted and influence.condition <= TRUSTED[kind]
+            trusted = held.trusted and inverse.condition <= MAX_CONDITION[kind]
             refused += not held.trusted
             scale = max(np.abs(Y).max(), np.abs(expected).max())
             error = np.abs(Y[part] - held.residuals - expected).max() / scale
@@ -85,17 +90,19 @@ def test_small_features_that_look_like_rounding_are_not_forgotten(large):
     levels = [1e-9, 1e-3, 10.0]
     for source in (F, sparse.csr_array(F)):
         task = Regression(Y, None)
-        found = foretell([Job(KernelRidge(), task, source, splits, levels, is_gram=False)])[0]
+        found = cross_validate(
+            [ClosedFormTask(KernelRidge(), task, source, splits, levels, is_gram=False)]
+        )[0]
         count = check(found, F, Y, splits, levels, None, False, refit_features)
         assert count == 12 or large > 10 or source is not F
 
 
 def test_an_item_with_all_the_leverage_is_not_trusted():
     F = np.array([[1e5, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
-    influence = Features(F, np.ones((4, 1))).at(1e-3)
-    alone, others = held_out(influence, [np.array([0]), np.array([1])])
-    assert 1 - 1e10 / (1e10 + 1e-3) < LOST and not alone.trusted and others.trusted
-    assert not next(held_out(influence, [np.array([0, 1])])).trusted
+    inverse = FeatureSystem(F, np.ones((4, 1))).at(1e-3)
+    alone, others = held_out(inverse, [np.array([0]), np.array([1])])
+    assert 1 - 1e10 / (1e10 + 1e-3) < MIN_SHARE_LEFT and not alone.trusted and others.trusted
+    assert not next(held_out(inverse, [np.array([0, 1])])).trusted
 
 
 def test_nothing_is_lost_on_features_that_are_all_zero():
@@ -103,19 +110,19 @@ def test_nothing_is_lost_on_features_that_are_all_zero():
     Y = np.arange(5.0)
     for intercept in (False, True):
         machine, none = KernelRidge(intercept=intercept), np.zeros((5, 2))
-        job = Job(machine, Regression(Y, None), none, splits, [1.0], is_gram=False)
-        [found] = foretell([job])
+        job = ClosedFormTask(machine, Regression(Y, None), none, splits, [1.0], is_gram=False)
+        [found] = cross_validate([job])
         expected = [Y[s.train].mean() if intercept else 0.0 for s in splits]
         for scores, value in zip(found.scores[0], expected, strict=True):
             np.testing.assert_allclose(scores, value, atol=1e-14)
 
 
-@pytest.mark.parametrize("kind", [Inverse, Spectrum, Features])
+@pytest.mark.parametrize("kind", [CholeskySystem, TridiagonalSystem, FeatureSystem])
 def test_no_number_from_a_penalty_that_leaves_the_matrix_singular(kind):
     F = np.ones((6, 1))
-    influence = kind(F if kind is Features else F @ F.T, np.arange(6.0)[:, None], None, True)
-    found = influence.at(1e-30)
-    assert found is None or not found.condition <= TRUSTED[kind]
+    inverse = kind(F if kind is FeatureSystem else F @ F.T, np.arange(6.0)[:, None], None, True)
+    found = inverse.at(1e-30)
+    assert found is None or not found.condition <= MAX_CONDITION[kind]
 
 
 def test_splits_that_are_not_a_plain_removal_are_left_to_refits():
@@ -127,7 +134,9 @@ def test_splits_that_are_not_a_plain_removal_are_left_to_refits():
         Split(np.array([0, 1, 2]), np.array([4, 5])),  # an item without weight
         Split(np.array([0, 1, 2]), np.array([4, 3, 3])),  # one that is asked twice
     ]
-    found = foretell([Job(KernelRidge(), Regression(Y, weights), K, splits, [1.0, 0.0])])[0]
+    found = cross_validate(
+        [ClosedFormTask(KernelRidge(), Regression(Y, weights), K, splits, [1.0, 0.0])]
+    )[0]
     assert [scores is None for scores in found.scores[0]] == [True, True, True, False]
     assert found.scores[1] == [None] * 4
     expected = refit(K, Y[:, None], splits[3], 1.0, weights)
@@ -144,7 +153,9 @@ def test_weights_that_are_many_orders_apart(route, seed, gram, penalty, intercep
     splits = draw_folds(rng, n, "k-fold")
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = foretell([Job(machine, Regression(Y, weights), K, splits, [penalty])])[0]
+        found = cross_validate(
+            [ClosedFormTask(machine, Regression(Y, weights), K, splits, [penalty])]
+        )[0]
     check(found, K, Y, splits, [penalty], weights, intercept)
 
 
@@ -155,7 +166,7 @@ def test_many_smooth_items_keep_their_digits(intercept):
     X = np.linspace(-1.0, 1.0, n)[:, None]
     K, items = Gaussian(0.1)(X), np.arange(n)
     Y = np.column_stack([np.sin(3 * X[:, 0]), rng.normal(size=n)])
-    penalty = 2 * K.sum(axis=1).max() / TRUSTED[Inverse]
+    penalty = 2 * K.sum(axis=1).max() / MAX_CONDITION[CholeskySystem]
     halves = [without(items[: n // 2], items), without(items[n // 2 :], items)]
     few = [rng.choice(split.train, 10, replace=False) for split in halves]  # are left to learn
     inner = [
@@ -165,7 +176,9 @@ def test_many_smooth_items_keep_their_digits(intercept):
     for splits in (halves, halves + inner):
         with forced("inverse"):
             machine = KernelRidge(intercept=intercept)
-            [found] = foretell([Job(machine, Regression(Y, None), K, splits, [penalty])])
+            [found] = cross_validate(
+                [ClosedFormTask(machine, Regression(Y, None), K, splits, [penalty])]
+            )
         assert check(found, K, Y, splits, [penalty], None, intercept) == len(splits)
 
 

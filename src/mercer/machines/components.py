@@ -25,7 +25,7 @@ from mercer.kernels import Kernel
 from mercer.machines.sketching import Items, Sketching
 from mercer.plans import Decision
 from mercer.solvers.eigenpairs import DenseEigensolver, Eigenpairs, rounding
-from mercer.solvers.problem import Approximation
+from mercer.solvers.ridge.system import Approximation
 
 __all__ = ["Components", "components_of"]
 

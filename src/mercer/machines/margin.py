@@ -26,8 +26,8 @@ from mercer.plans import Decision, Plan, requested
 from mercer.plans.margins import decide_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
-from mercer.solvers.eigen import Decomposed, transfer
 from mercer.solvers.quadratic import Optimum, Quadratic
+from mercer.solvers.ridge.eigen import Decomposed, transfer
 from mercer.solvers.working_set import MAX_STORED_ITEMS, Effort, maximize
 from mercer.threads import in_threads, one_blas_thread
 from mercer.values import positive

@@ -29,7 +29,7 @@ from mercer.plans import Decision, Plan, requested, size_of
 from mercer.plans.products import plan_network
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Problem, Solution
-from mercer.solvers.leastsquares import LeastSquares
+from mercer.solvers.ridge.least_squares import LeastSquares
 
 __all__ = ["RBFNetwork", "RBFNetworkClassifier"]
 

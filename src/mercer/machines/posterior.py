@@ -26,8 +26,8 @@ from mercer.gram import Dense, LowRank, Operator, assemble, features_of
 from mercer.kernels import Kernel
 from mercer.kernels.features import scaled_rows
 from mercer.memory import afford
-from mercer.solvers.cholesky import Cholesky, mirror_down
-from mercer.solvers.problem import Problem, singular_message
+from mercer.solvers.ridge.cholesky import Cholesky, mirror_down
+from mercer.solvers.ridge.system import Problem, singular_message
 
 __all__ = ["DualPosterior", "Posterior", "PrimalPosterior", "Sensitivity", "posterior_of"]
 

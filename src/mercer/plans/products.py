@@ -15,14 +15,14 @@ from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, place, route_of
 from mercer.plans.plan import Decision, Plan
-from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.cost import Size
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.eigenpairs import DenseEigensolver
 from mercer.solvers.iterative import MIN_ITEMS
 from mercer.solvers.lanczos import Lanczos
-from mercer.solvers.leastsquares import LeastSquares
 from mercer.solvers.newton import Newton
+from mercer.solvers.ridge.cholesky import Cholesky
+from mercer.solvers.ridge.least_squares import LeastSquares
 
 __all__ = ["decide_spectrum", "plan_network", "plan_newton", "plan_spectrum"]
 

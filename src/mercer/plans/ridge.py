@@ -18,17 +18,17 @@ from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, only_route, place
 from mercer.plans.plan import Decision, Plan, spoken
-from mercer.solvers.cholesky import (
+from mercer.solvers.cost import Size
+from mercer.solvers.iterative import MIN_ITEMS, MIN_RANK, Iterative
+from mercer.solvers.ridge.cholesky import (
     MAX_PACKED_ORDER,
     MAX_REFINED_CONDITION,
     MIN_MIXED_ORDER,
     Cholesky,
 )
-from mercer.solvers.cost import Size
-from mercer.solvers.eigen import Eigen
-from mercer.solvers.iterative import MIN_ITEMS, MIN_RANK, Iterative
-from mercer.solvers.primal import Primal
-from mercer.solvers.problem import Solver
+from mercer.solvers.ridge.eigen import Eigen
+from mercer.solvers.ridge.primal import Primal
+from mercer.solvers.ridge.system import Solver
 from mercer.solvers.sketched_newton import EXPECTED_STEPS, SketchedNewton
 from mercer.solvers.sketched_ridge import SketchedRidge
 

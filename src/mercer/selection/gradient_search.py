@@ -19,12 +19,12 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.errors import SelectionError, SelectionWarning
-from mercer.machines import GaussianProcess
 from mercer.machines.machine import number
 from mercer.memory import afford
-from mercer.selection.criteria import known
 from mercer.selection.multistart import MultistartSearch, Trial, search_bytes
-from mercer.selection.systems import system_of
+from mercer.selection.ridge_task import search_task
+from mercer.selection.validation import require_machine
+from mercer.solvers.ridge.criteria import criterion_name
 
 __all__ = ["Found", "Trial", "search"]
 
@@ -122,9 +122,10 @@ def search(
     >>> sorted(found.parameters), bool(found.value < 0.02)
     (['kernel__bandwidth', 'penalty'], True)
     """
-    default = "evidence" if isinstance(machine, GaussianProcess) else "leave-one-out"
-    name = known(default if criterion is None else criterion)
-    system = system_of(machine, X, y, sample_weight)
+    require_machine(machine)
+    default = getattr(machine, "criterion", "leave-one-out")
+    name = criterion_name(default if criterion is None else criterion)
+    system = search_task(machine, X, y, sample_weight)
     count = None if starts is None else _whole("starts", starts)
     rng = _generator(random_state)
     n = len(system.points)

@@ -13,8 +13,8 @@ from mercer.domains import admit_target
 from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.evaluation import Account
-from mercer.selection.penalties import Measures, Spectrum, afford_path, measure, task_of
 from mercer.selection.pipelines import evaluate
+from mercer.selection.ridge_task import Measures, conditions, decompose, measure, path_task
 from mercer.selection.scoring import Answers
 from mercer.selection.splits import splits_of
 from mercer.selection.validation import admit_sample, require_machine
@@ -149,13 +149,12 @@ def log_marginal_likelihood(machine: Any, X: Any, y: Any, *, sample_weight: Any 
 
 
 def _measured(machine: Any, X: Any, y: Any, sample_weight: Any) -> Measures:
-    task = task_of(machine, X, y, sample_weight)
-    afford_path(task, 1)
-    spectrum = Spectrum.of(task.gram, task.weights)
+    task = path_task(machine, X, y, sample_weight)
+    system = decompose(task, 1, getattr(machine, "indefinite", "error"))
     penalty = np.array([float(machine.penalty)])
-    if not spectrum.condition(penalty)[0] < 1e14:
+    if not conditions(system, penalty)[0] < 1e14:
         raise SelectionError(
             f"with penalty {penalty[0]:.3g} the Gram matrix is singular to working precision; use "
             "a larger penalty"
         )
-    return measure(task, spectrum, penalty)
+    return measure(task, system, penalty)

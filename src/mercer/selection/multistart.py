@@ -16,7 +16,6 @@ from mercer.errors import SelectionError, SolveError, ValidityError
 from mercer.gram.slopes import Tiling
 from mercer.kernels import Kernel
 from mercer.progress import progress
-from mercer.selection.criteria import along_penalties, criterion
 from mercer.selection.kernel_parameters import (
     AMPLITUDES,
     REACHES,
@@ -24,7 +23,8 @@ from mercer.selection.kernel_parameters import (
     per_dimension,
     with_medians,
 )
-from mercer.selection.systems import System
+from mercer.selection.ridge_task import RidgeTask
+from mercer.solvers.ridge.objective import along_penalties, criterion
 from mercer.threads import cores, in_threads, one_blas_thread
 
 __all__ = ["BestPoint", "MultistartSearch", "Trial", "one_thread_if_small", "search_bytes"]
@@ -70,7 +70,7 @@ class BestPoint:
 class MultistartSearch:
     """A criterion of the parameters of a system, and what is known of it so far."""
 
-    system: System
+    system: RidgeTask
     name: str
     max_iter: int
     trials: list[Trial] = field(default_factory=list)

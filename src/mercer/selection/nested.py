@@ -20,9 +20,9 @@ from sklearn.utils import _safe_indexing
 
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.progress import progress
+from mercer.selection.closed_form import applies
 from mercer.selection.evaluation import Account, Outcome
 from mercer.selection.grid_edges import grid_edges
-from mercer.selection.held_out_scores import has_shortcut
 from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
 from mercer.selection.splits import Split, require_classes, splits_of
@@ -213,7 +213,7 @@ class Loops:
     def inner_means(self) -> np.ndarray:
         """Return the mean inner score of each candidate, a row for each outer fold."""
         outer, inner = self.folds.outer, self.folds.inner
-        if all(has_shortcut(machine) for machine in self.machines):
+        if all(applies(machine) for machine in self.machines):
             # Where nothing is fitted again, the outer folds are a by-product.
             outcomes = self._run(self.machines, [*outer, *inner])
             self._outer = [row[: len(outer)] for row in outcomes]

@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import real_numbers
 from mercer.errors import SelectionError, SelectionWarning, ValidityError, suggestion
 from mercer.selection.grid_edges import warn_at_edge
-from mercer.selection.penalties import (
+from mercer.selection.ridge_task import (
     Measures,
-    Spectrum,
-    Task,
-    afford_path,
+    RidgeTask,
+    conditions,
+    decompose,
     measure,
-    task_of,
+    path_task,
 )
 
 __all__ = ["Curve", "RidgePath", "ascending_grid", "criterion_of", "results_table"]
@@ -31,7 +31,7 @@ PENALTIES = np.logspace(-6, 3, 50)  # times the mean of the diagonal
 
 
 class RidgePath(BaseEstimator):
-    """Ridge regression at all penalties, from one eigendecomposition.
+    """Ridge regression at all penalties, from one decomposition of the Gram matrix.
 
     The predictions that an item gets from all the others are exact, without fitting again (for
     the kernel and the class weights that all items together give). Errors are means with the
@@ -75,7 +75,7 @@ class RidgePath(BaseEstimator):
 
     Notes
     -----
-    Cost: about 10n³ operations, or nm² for m < n features, and n² for each penalty. Where the
+    Cost: about 3n³ operations, or nm² for m < n features, and n² for each penalty. Where the
     condition number of K + λW⁻¹ is above 1e10 too many digits are lost: there all results are nan,
     and a `SelectionWarning` says so. Another one says when the best penalty is the first or the
     last of those that are known.
@@ -101,15 +101,15 @@ class RidgePath(BaseEstimator):
             if self.penalties is None
             else ascending_grid(self.penalties, "penalties", zero=True)
         )
-        task = task_of(self.machine, X, y, sample_weight)
-        afford_path(task, len(PENALTIES if grid is None else grid))
-        spectrum = Spectrum.of(task.gram, task.weights)
+        task = path_task(self.machine, X, y, sample_weight)
+        count = len(PENALTIES if grid is None else grid)
+        system = decompose(task, count, getattr(self.machine, "indefinite", "error"))
         if grid is None:
-            scale = float(spectrum.values.sum()) / len(task.places)
+            scale = system.trace / len(task.places)
             grid = PENALTIES * (scale if scale > 0 else 1.0)
-        known = spectrum.condition(grid) <= CONDITION
+        known = conditions(system, grid) <= CONDITION
         _explain_unknown(grid, known)
-        found = measure(task, spectrum, grid[known])
+        found = measure(task, system, grid[known])
         self.penalties_ = grid
         self._keep(task, found, known)
         self._predictions(task, found, known)
@@ -151,9 +151,9 @@ class RidgePath(BaseEstimator):
         limit = None if criterion == "misclassification" else top + 3 * loss
         return Curve("penalty", self.penalties_, heights, errors, training, name, best, limit)
 
-    def _keep(self, task: Task, found: Measures, known: np.ndarray) -> None:
+    def _keep(self, task: RidgeTask, found: Measures, known: np.ndarray) -> None:
         """Set the attributes that have one number for each penalty."""
-        share = (task.weights / task.weights.sum())[:, None]
+        share = (task.positive_weights / task.positive_weights.sum())[:, None]
         error = np.sum(share * found.losses, axis=0)
         spread = found.losses - error
         # With equal weights this is the deviation over the root of n.
@@ -173,18 +173,19 @@ class RidgePath(BaseEstimator):
         )
         self.cv_results_["mean_train_score"] = -self.training_error_
 
-    def _predictions(self, task: Task, found: Measures, known: np.ndarray) -> None:
+    def _predictions(self, task: RidgeTask, found: Measures, known: np.ndarray) -> None:
         """Set the predictions of items by the others, and how often they are wrong."""
         by_penalty = found.predictions.transpose(1, 0, 2)
-        every = np.full((len(known), task.count, by_penalty.shape[2]), np.nan)
+        every = np.full((len(known), len(task.points), by_penalty.shape[2]), np.nan)
         every[np.ix_(known, task.places)] = by_penalty
         self.loo_predictions_ = every[:, :, 0] if task.flat else every
         self.loo_misclassification_ = None
         if task.codes is not None:
             flat = by_penalty.shape[2] == 1
             codes = by_penalty[:, :, 0] > 0 if flat else by_penalty.argmax(axis=2)
-            share = task.counts / task.counts.sum()
-            self.loo_misclassification_ = _filled((codes != task.codes) @ share, known)
+            counts = task.counts[task.places]
+            wrong = codes != task.codes[task.places]
+            self.loo_misclassification_ = _filled(wrong @ (counts / counts.sum()), known)
 
 
 def ascending_grid(values: Any, name: str, zero: bool = False) -> np.ndarray:

@@ -13,6 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,17 @@ from mercer.engine.tiles import fill_several
 from mercer.errors import MercerError
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, named
-from mercer.machines import Machine
+from mercer.machines.abilities import able
 from mercer.machines.machine import POLICIES
 from mercer.machines.scores import require_weight
 from mercer.memory import affordable
-from mercer.selection.closed_form import EACH, Asked, Job, foretell
+from mercer.selection.closed_form import (
+    MATRICES_PER_CORE,
+    ClosedFormTask,
+    applies,
+    cross_validate,
+)
 from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
-from mercer.selection.held_out_scores import has_shortcut, is_ridge
 from mercer.selection.splits import renumbered
 from mercer.selection.svc_along_C import along_C, has_path, margin_task
 from mercer.selection.validation import settings_key
@@ -42,6 +47,16 @@ __all__ = ["SharedGramEvaluation"]
 TOGETHER = 6  # Gram matrices that are filled at once
 FEW = 500  # items up to which threads of BLAS would only wait for each other
 WORK = 2  # arrays of a Gram matrix's size that the work on it may take, and what its cores take
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A task for some of many machines, on some of many splits; `rest` is what has no answer."""
+
+    job: ClosedFormTask
+    places: list[int]
+    splits: list[int]
+    rest: dict[int, list[int]]
 
 
 class SharedGramEvaluation(Evaluation):
@@ -69,10 +84,8 @@ class SharedGramEvaluation(Evaluation):
 
     def _shares(self, machine: Any) -> bool:
         """Tell whether similarities are all that a machine needs to know of the items."""
-        if not isinstance(machine, Machine) or self.scoring.own or self.y is None:
+        if self.scoring.own or self.y is None or not able(machine, "shared Gram matrix"):
             return False
-        if not type(machine).__module__.startswith("mercer."):
-            return False  # a class of the user's own may do anything in its methods
         if set(self.parameters) - {"sample_weight"} or not machine.similarities_suffice:
             return False
         most = machine.max_shared_items
@@ -152,7 +165,7 @@ class SharedGramEvaluation(Evaluation):
         """Cut the kernels into portions whose Gram matrices fit, or return an empty one."""
         size = 8 * len(points) ** 2
         count = TOGETHER
-        while count and not affordable((count + WORK + EACH * cores()) * size):
+        while count and not affordable((count + WORK + MATRICES_PER_CORE * cores()) * size):
             count -= 1
         if not count:
             self.account.notes.append("no Gram matrix was shared, because it does not fit")
@@ -187,7 +200,7 @@ class SharedGramEvaluation(Evaluation):
     ) -> bool:
         """Run ridges whose kernel has few features without a Gram matrix; tell whether so."""
         every = [machines[place] for places, _ in jobs for place in places]
-        if self.train_scores or not all(has_shortcut(machine) for machine in every):
+        if self.train_scores or not all(applies(machine) for machine in every):
             return False  # the others gain more from a Gram matrix that they share
         count = _features(kernel, points)
         if count is None or 2 * count > len(points):
@@ -198,8 +211,8 @@ class SharedGramEvaluation(Evaluation):
             return False
         for places, splits in jobs:
             rest: dict[int, list[int]] = {}
-            asked = self._asked(machines, features, places, splits, rest, gram=False)
-            self._foretell(machines, asked, outcomes)
+            asked = self._batches(machines, features, places, splits, rest, gram=False)
+            self._closed_form(machines, asked, outcomes)
             for place, missing in rest.items():
                 for k in missing:
                     self._fit(machines[place], k, outcomes[place][k])
@@ -231,13 +244,13 @@ class SharedGramEvaluation(Evaluation):
         that needs more digits than the matrix has is fitted to the items, where it has them.
         """
         paths = [p for p in places if has_path(machines[p]) and self._follows(machines[p], kernel)]
-        done = {p for p in places if has_shortcut(machines[p]) and not self.train_scores}
+        done = {p for p in places if applies(machines[p]) and not self.train_scores}
         for some in self._families(machines, paths, "C"):
             if self._along(machines, K, some, splits, outcomes):
                 done.update(some)
         rest.update({place: splits for place in places if place not in done})
         by_split: dict[int, list[int]] = defaultdict(list)
-        ridges = {place for place in rest if is_ridge(machines[place])}
+        ridges = {place for place in rest if able(machines[place], "closed-form folds")}
         thin = bool(ridges) and (_features(kernel, points) or len(K)) < len(K)
         for place, missing in rest.items():
             for k in missing:
@@ -258,16 +271,16 @@ class SharedGramEvaluation(Evaluation):
     ) -> dict[Kernel, list[dict[int, list[int]]]]:
         """Score ridge-like machines on all Gram matrices; return which splits are left of each."""
         rests: dict[Kernel, list[dict[int, list[int]]]] = {}
-        asked: list[Asked] = []
+        asked: list[Batch] = []
         for kernel, K in grams.items():
             rests[kernel] = [{} for _ in todo[kernel]]
             for (places, splits), rest in zip(todo[kernel], rests[kernel], strict=True):
-                some = [p for p in places if has_shortcut(machines[p]) and not self.train_scores]
-                asked += self._asked(machines, K, some, splits, rest)
-        self._foretell(machines, asked, outcomes)
+                some = [p for p in places if applies(machines[p]) and not self.train_scores]
+                asked += self._batches(machines, K, some, splits, rest)
+        self._closed_form(machines, asked, outcomes)
         return rests
 
-    def _asked(
+    def _batches(
         self,
         machines: Sequence[Any],
         source: Any,
@@ -275,8 +288,8 @@ class SharedGramEvaluation(Evaluation):
         splits: list[int],
         rest: dict[int, list[int]],
         gram: bool = True,
-    ) -> list[Asked]:
-        """Return what is to be foretold; machines that cannot be go to `rest`."""
+    ) -> list[Batch]:
+        """Return what has a closed form; machines of which that is not known go to `rest`."""
         found = []
         for some in self._families(machines, places, "penalty"):
             machine = machines[some[0]]
@@ -289,19 +302,19 @@ class SharedGramEvaluation(Evaluation):
             parts = renumbered([self.splits[k] for k in splits], splits)
             proved = named(machine.kernel).proof().verdict == "proved"
             ranked = not self.scoring.by_labels
-            job = Job(machine, task, source, parts, penalties, gram, proved, ranked)
-            found.append(Asked(job, some, splits, rest))
+            job = ClosedFormTask(machine, task, source, parts, penalties, gram, proved, ranked)
+            found.append(Batch(job, some, splits, rest))
         return found
 
-    def _foretell(
-        self, machines: Sequence[Any], asked: list[Asked], outcomes: list[list[Outcome]]
+    def _closed_form(
+        self, machines: Sequence[Any], asked: list[Batch], outcomes: list[list[Outcome]]
     ) -> None:
         """Score ridge-like machines without fitting them; what is not trusted goes to `rest`."""
         served = sum(len(one.places) * len(one.splits) for one in asked)
         start = time.perf_counter()
         few = one_blas_thread if len(self.splits[0].train) < FEW else nullcontext()
         with self.account.of("held-out predictions without refits"), few:
-            answers = foretell([one.job for one in asked], self.step)
+            answers = cross_validate([one.job for one in asked], self.step)
         spent = (time.perf_counter() - start) / max(served, 1)
         for one, found in zip(asked, answers, strict=True):
             if found.plan is not None:

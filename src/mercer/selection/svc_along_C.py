@@ -19,6 +19,7 @@ from sklearn.base import clone
 from mercer.domains import admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError
 from mercer.gram import StoredGram
+from mercer.machines.abilities import able
 from mercer.machines.classifier import Arranged
 from mercer.machines.machine import POLICIES, max_steps, positive_C
 from mercer.machines.margin import MarginProgram, run
@@ -38,7 +39,9 @@ DOUBT = 4.0
 
 def has_path(machine: Any) -> bool:
     """Tell whether a machine's solutions can be followed along C."""
-    if type(machine) is not SVC or machine.probability or machine.indefinite not in POLICIES:
+    if not able(machine, "path along C"):
+        return False
+    if machine.probability or machine.indefinite not in POLICIES:
         return False
     try:
         machine._check_choices()

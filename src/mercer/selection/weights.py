@@ -29,8 +29,8 @@ from mercer.kernels import Kernel, named
 from mercer.machines.machine import number
 from mercer.memory import afford
 from mercer.progress import progress
-from mercer.selection.criteria import along_penalties, criterion
 from mercer.selection.multistart import one_thread_if_small
+from mercer.solvers.ridge.objective import along_penalties, criterion
 
 __all__ = ["Weighted", "learn_weights"]
 

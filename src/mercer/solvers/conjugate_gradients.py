@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer.gram import Operator
 from mercer.progress import convergence
-from mercer.solvers.problem import Columns, relative
+from mercer.solvers.ridge.system import Columns, relative
 
 __all__ = [
     "Coupling",

@@ -19,8 +19,8 @@ from mercer.gram.device.devices import empty_cache, free_bytes, is_full, torch_d
 from mercer.gram.device.on_device import OnDevice
 from mercer.gram.device.streaming import tensor
 from mercer.memory import human
-from mercer.solvers.cholesky import Cholesky
-from mercer.solvers.problem import Columns, Problem, Solver, State, singular_message
+from mercer.solvers.ridge.cholesky import Cholesky
+from mercer.solvers.ridge.system import Columns, Problem, Solver, State, singular_message
 
 __all__ = ["DeviceCholesky"]
 

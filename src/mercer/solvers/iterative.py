@@ -35,7 +35,7 @@ from mercer.solvers.cost import (
     product_seconds,
 )
 from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, LowRankFactor, pivoted_cholesky
-from mercer.solvers.problem import TRUSTED, Approximation, Columns, Problem, Solver, State
+from mercer.solvers.ridge.system import TRUSTED, Approximation, Columns, Problem, Solver, State
 from mercer.threads import in_threads
 
 __all__ = ["Iterative", "expected_steps", "worthwhile"]

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.gram import LowRank, Operator
-from mercer.solvers.problem import Solution
+from mercer.solvers.ridge.system import Solution
 from mercer.threads import in_threads
 
 __all__ = ["PerceptronRule", "PerceptronSolution", "fit_perceptron"]

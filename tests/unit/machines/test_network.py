@@ -10,7 +10,7 @@ from mercer.machines.network import RBFNetwork, RBFNetworkClassifier
 from mercer.plans import Plan
 from mercer.rkhs import Function
 from mercer.solvers.forward_selection import forward_selection
-from mercer.solvers.leastsquares import LeastSquares
+from mercer.solvers.ridge.least_squares import LeastSquares
 
 RULES = ["all", "random", "kmeans", "ols"]
 

@@ -21,7 +21,7 @@ from mercer.kernels import (
     gaussian_over,
 )
 from mercer.plans import Nystrom, Size, available, human, plan_ridge, requested
-from mercer.solvers.cholesky import MIN_MIXED_ORDER
+from mercer.solvers.ridge.cholesky import MIN_MIXED_ORDER
 
 
 def rows(n=50, d=3, seed=0):

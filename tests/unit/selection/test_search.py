@@ -21,11 +21,12 @@ from mercer.kernels import (
     precomputed,
 )
 from mercer.machines import GaussianProcess
-from mercer.selection.criteria import CRITERIA, along_penalties, criterion
 from mercer.selection.gradient_search import search
 from mercer.selection.multistart import BestPoint, MultistartSearch
 from mercer.selection.path import RidgePath
-from mercer.selection.systems import system_of
+from mercer.selection.ridge_task import search_task
+from mercer.solvers.ridge.criteria import CRITERIA
+from mercer.solvers.ridge.objective import along_penalties, criterion
 
 
 def curve(n=40, noise=0.1, seed=0):
@@ -71,7 +72,7 @@ def test_the_slopes_of_a_search_are_those_of_what_it_minimizes(machine, name):
     X, labels = groups(20)
     y = X[:, 0] if isinstance(machine, KernelRidge) else labels
     weights = np.random.default_rng(1).uniform(0.5, 2.0, 20)
-    descent = MultistartSearch(system_of(machine, X, y, weights), name, 10)
+    descent = MultistartSearch(search_task(machine, X, y, weights), name, 10)
     place = np.append(descent.logs.read(descent.given), np.log(0.3))
     here = lambda at: descent._at(at, descent.given, BestPoint())
     _, gradient = here(place)

@@ -8,8 +8,8 @@ from scipy.optimize import nnls
 from mercer import KernelRidge, KernelRidgeClassifier
 from mercer.errors import MercerError, PlanError, SelectionError, ValidityError
 from mercer.kernels import Categorical, Constant, Gaussian, Linear, from_function, precomputed
-from mercer.selection.criteria import along_penalties, criterion
 from mercer.selection.weights import learn_weights
+from mercer.solvers.ridge.objective import along_penalties, criterion
 
 BOTH = ("alignment", "leave-one-out")
 PARTS = [Gaussian(1.0).on(0), Linear().on(1), Gaussian(0.5).on(2)]

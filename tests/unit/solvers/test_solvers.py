@@ -10,9 +10,9 @@ from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense, LowRank
 from mercer.kernels import Gaussian
 from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solution
-from mercer.solvers.cholesky import mirror_down
-from mercer.solvers.eigen import repaired
-from mercer.solvers.packed import Packed
+from mercer.solvers.ridge.cholesky import mirror_down
+from mercer.solvers.ridge.eigen import repaired
+from mercer.solvers.ridge.packed import Packed
 
 SOLVERS = [Cholesky("double"), Cholesky("mixed"), Eigen()]
 

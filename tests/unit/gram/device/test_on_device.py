@@ -23,8 +23,8 @@ from mercer.kernels import (
     from_function,
 )
 from mercer.solvers import Iterative
-from mercer.solvers.problem import Problem
 from mercer.solvers.quadratic import Quadratic
+from mercer.solvers.ridge.system import Problem
 from mercer.solvers.working_set import Effort, maximize
 
 torch = pytest.importorskip("torch")

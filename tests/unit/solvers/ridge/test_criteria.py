@@ -7,7 +7,8 @@ from scipy.stats import multivariate_normal
 from mercer import KernelRidge
 from mercer.errors import SelectionError, SolveError
 from mercer.kernels import Gaussian, precomputed
-from mercer.selection.criteria import CRITERIA, along_penalties, criterion
+from mercer.solvers.ridge.criteria import CRITERIA
+from mercer.solvers.ridge.objective import along_penalties, criterion
 from tests.oracles.refits import solved
 
 SYSTEMS = [

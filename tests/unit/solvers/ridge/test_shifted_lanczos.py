@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.kernels import Gaussian
-from mercer.solvers.krylov import FIRST, solve_shifted
+from mercer.solvers.ridge.shifted_lanczos import MIN_STEPS, solve_shifted
 
 N = 200
 
@@ -55,13 +55,13 @@ def test_one_penalty_out_of_reach_takes_little_time(worth):
     M, sides, masks = problem(5.0)
     found = solve_shifted(M, sides, masks, [1e-7], worth)
     assert not found.solved.any()
-    assert found.steps <= max(worth / 2, 1) + 1 and found.steps <= FIRST + worth / 10 + 1
+    assert found.steps <= max(worth / 2, 1) + 1 and found.steps <= MIN_STEPS + worth / 10 + 1
 
 
 def test_more_penalties_may_take_more():
     M, sides, masks = problem(5.0)
     levels = [1e-7] * 20
-    assert solve_shifted(M, sides, masks, levels, 50.0).steps >= FIRST + 50
+    assert solve_shifted(M, sides, masks, levels, 50.0).steps >= MIN_STEPS + 50
 
 
 def test_what_is_near_is_not_given_up():

@@ -19,9 +19,9 @@ from scipy import sparse
 from mercer.errors import ValidityError
 from mercer.gram import Dense, LowRank
 from mercer.kernels.features import scaled_rows
-from mercer.solvers.cholesky import Cholesky
 from mercer.solvers.cost import FLOP_SECONDS, OVERHEAD, Cost, Requirements, Size, factor_seconds
-from mercer.solvers.problem import Columns, Problem, Solver, State, relative
+from mercer.solvers.ridge.cholesky import Cholesky
+from mercer.solvers.ridge.system import Columns, Problem, Solver, State, relative
 
 __all__ = ["Primal"]
 

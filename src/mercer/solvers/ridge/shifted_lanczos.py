@@ -1,4 +1,4 @@
-"""One Krylov space for all penalties, and many training sets side by side.
+"""Lanczos with shifts: one Krylov space for all penalties, many training sets side by side.
 
 (M + λI)x = r for several λ has all its answers in the space of r, Mr, M²r, …, which does not
 depend on λ. Lanczos' recurrence builds it with one product each step, and the tridiagonal T that
@@ -22,19 +22,17 @@ from mercer.gram.buffers import BUFFERS
 from mercer.memory import affordable
 from mercer.threads import cores, in_threads, one_blas_thread
 
-__all__ = ["Shifted", "Space", "in_units", "lengths_of", "product", "solve_shifted"]
+__all__ = ["KrylovSpace", "Shifted", "in_units", "lengths_of", "product", "solve_shifted"]
 
 TOLERANCE = 2e-11  # relative residual at which the recurrence stops
-ACCEPTED = 1e-10  # ... and up to which the answer, multiplied out, is trusted
-FIRST = 10  # steps before the pace is looked at, and what one penalty is worth besides ...
-MANY = 10  # ... if there are so many, otherwise less
-LONGEST = 1000
+MAX_RESIDUAL = 1e-10  # up to which the answer, multiplied out, is trusted
+MIN_STEPS = 10  # before the pace is looked at, besides what one penalty is worth
+MANY_PENALTIES = 10  # with fewer, that worth counts for less
+MAX_STEPS = 1000
 CAPACITY = 64  # steps for which there is room at once
-SHARED = 256  # columns of a product that are worth a thread
-TINY = float(np.finfo(float).tiny)
-LOST = 1e20  # what lengths only are when their recurrence diverges, after the last dimension
+MIN_COLUMNS = 256  # of a product that are worth a thread
 ROUNDING = 100 * float(np.finfo(float).eps)
-PACE = 8  # steps over which the pace of convergence is measured
+PACE_STEPS = 8  # over which the pace of convergence is measured
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,11 @@ def solve_shifted(
         product(rows, M, found)
         found *= masks
 
-    space = Space(multiply, R / np.where(lengths > 0, lengths, 1.0)[:, None], shifts)
+    space = KrylovSpace(multiply, R / np.where(lengths > 0, lengths, 1.0)[:, None], shifts)
     # What is tried in vain is to be a small part of what all penalties are worth.
     grace = min(
-        FIRST + min(worth, LONGEST) * min(len(shifts) / MANY, 1.0), worth * len(shifts) / 2
+        MIN_STEPS + min(worth, MAX_STEPS) * min(len(shifts) / MANY_PENALTIES, 1.0),
+        worth * len(shifts) / 2,
     )
     with one_blas_thread:
         while space.step() and not space.done.all():
@@ -108,7 +107,7 @@ def solve_shifted(
         P = product(flat, M, np.empty_like(flat)).reshape(X.shape)
     rest = R - masks * P - shifts[solved, None, None] * X
     off = lengths_of(rest) / np.where(lengths > 0, lengths, 1.0)
-    good = (off <= ACCEPTED).all(axis=1)
+    good = (off <= MAX_RESIDUAL).all(axis=1)
     done = np.zeros(len(shifts), dtype=bool)
     done[solved[good]] = True
     shape = (len(shifts), *R.shape)
@@ -147,11 +146,11 @@ def product(rows: np.ndarray, M: np.ndarray, found: np.ndarray) -> np.ndarray:
     def part(columns: slice) -> None:
         np.matmul(rows, M[:, columns], out=found[:, columns])
 
-    in_threads(part, spans(len(M), max(-(-len(M) // cores()), SHARED)))
+    in_threads(part, spans(len(M), max(-(-len(M) // cores()), MIN_COLUMNS)))
     return found
 
 
-class Space:
+class KrylovSpace:
     """The Krylov spaces of several vectors, and how far each system is solved in them.
 
     Parameters
@@ -161,13 +160,9 @@ class Space:
     first : ndarray of shape (columns, n)
         Right-hand sides, of length one or zero.
     shifts : ndarray
-        What is added to the diagonal. The sum must be positive definite where it is positive,
-        and negative definite where it is negative.
+        What is added to the diagonal; the sum must be positive definite.
     tolerance : float
         Relative residual at which a system is solved.
-    before : ndarray of shape (columns, n), optional
-        If the operator is an inverse B⁻¹, B times the right-hand sides. Then residuals are those
-        of Bx: from B⁻¹q follows q, so that the recurrence for q gives one for Bq.
     """
 
     def __init__(
@@ -176,12 +171,8 @@ class Space:
         first: np.ndarray,
         shifts: np.ndarray,
         tolerance: float = TOLERANCE,
-        before: np.ndarray | None = None,
     ) -> None:
         self.multiply, self.shifts, self.tolerance = multiply, shifts, tolerance
-        self.signs = np.where(shifts < 0, -1.0, 1.0)
-        self.images = None if before is None else [np.zeros_like(before), before]
-        self.unit = 1.0 if before is None else 1 / np.maximum(lengths_of(before), TINY)
         self.basis = BUFFERS.take((CAPACITY, *first.shape), np.float64)
         self.basis[0] = first
         self.work = np.empty_like(first)
@@ -195,7 +186,7 @@ class Space:
 
     def steps_left(self) -> float:
         """Return how many steps the next penalty will take, at the pace of the last ones."""
-        count = min(PACE, len(self.errors) - 1)
+        count = min(PACE_STEPS, len(self.errors) - 1)
         now, before = self.errors[-1], self.errors[-1 - count]
         next_one = int(np.argmin(np.where(self.done, np.inf, now)))
         pace = np.log(before[next_one] / now[next_one]) / max(count, 1)
@@ -217,19 +208,17 @@ class Space:
             before = self.beside[-1][:, None]
             pivot = pivot - before**2 / self.pivots[-1]
             self.tail = self.tail * -before
-        self.definite &= (self.signs * pivot > 0).all(axis=0)
+        self.definite &= (pivot > 0).all(axis=0)
         self.tail = np.divide(self.tail, pivot, out=self.tail, where=pivot != 0)
         self.pivots.append(pivot)
-        left = b if self.images is None else self._image(q, a)
-        left = left * self.unit
-        errors = np.abs(self.tail) * left[:, None]
+        errors = np.abs(self.tail) * b[:, None]
         self.errors.append(errors.max(axis=0))
         self.done |= self.definite & (self.errors[-1] <= self.tolerance)
         self.size = np.maximum(self.size, np.abs(a) + b)
         # A column that is solved, or has no more dimensions, stays as it is.
         b[(errors <= self.tolerance).all(axis=1) | (b <= ROUNDING * self.size)] = 0.0
-        if not self.definite.all() or not b.any() or not (left <= LOST * self.size).all():
-            return False  # or nothing is left to find, or its length is lost
+        if not self.definite.all() or not b.any():
+            return False  # or nothing is left to find
         self.beside.append(b)
         if k + 1 == len(self.basis):
             if not affordable(2.0 * self.basis.nbytes):
@@ -237,19 +226,7 @@ class Space:
             self.basis = np.concatenate([self.basis, np.empty_like(self.basis)])
         unit = np.divide(1.0, b, out=np.zeros_like(b), where=b > 0)[:, None]
         np.multiply(w, unit, out=self.basis[k + 1])
-        if self.images is not None:
-            self.images[-1] *= unit
         return True
-
-    def _image(self, q: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Go on to the next Bq, not yet divided by b, and return its lengths."""
-        assert self.images is not None
-        older, old = self.images
-        older *= -(self.beside[-1] if self.beside else a)[:, None]
-        older += q
-        older -= a[:, None] * old
-        self.images = [old, older]
-        return lengths_of(older)
 
     def solutions(self, which: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return x for some shifts, of shape (shifts, columns, n); no step may follow."""

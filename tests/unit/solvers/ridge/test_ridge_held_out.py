@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from mercer.solvers.heldout import held_out, nested
-from mercer.solvers.influence import Features, Inverse
+from mercer.solvers.ridge.held_out import held_out, nested
+from mercer.solvers.ridge.inverse import CholeskySystem
+from mercer.solvers.ridge.spectral import FeatureSystem
 from tests.measure import peak
 
 
@@ -14,9 +15,9 @@ def test_large_folds_of_few_features_need_little_memory(intercept):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(6000, 3)), rng.normal(size=(6000, 1))
     folds = [slice(0, 2000), slice(2000, 4000), np.arange(4000, 6000)]
-    influence = Features(X, y, None, intercept).at(0.1)
+    inverse = FeatureSystem(X, y, None, intercept).at(0.1)
     found = []
-    taken = peak(lambda: found.extend(held_out(influence, folds)))
+    taken = peak(lambda: found.extend(held_out(inverse, folds)))
     assert taken < 3e6  # 2000 × 2000 numbers would be 32 MB
 
     design = np.column_stack([X, np.ones(6000)]) if intercept else X
@@ -34,10 +35,10 @@ def test_large_folds_of_few_features_need_little_memory(intercept):
 def test_factors_of_many_folds_are_not_kept(inside):
     rng = np.random.default_rng(0)
     n, folds = 400, [np.sort(10 + rng.permutation(390)[:200]) for _ in range(30)]
-    influence = Inverse(np.eye(n), rng.normal(size=(n, 1))).at(1.0)
+    inverse = CholeskySystem(np.eye(n), rng.normal(size=(n, 1)), full=True).at(1.0)
 
     def all_of_them():
-        found = nested(influence, slice(0, 10), folds)[1] if inside else held_out(influence, folds)
+        found = nested(inverse, slice(0, 10), folds)[1] if inside else held_out(inverse, folds)
         assert sum(held.trusted for held in found) == 30
 
     assert peak(all_of_them) < 6 * 200**2 * 8  # of 30

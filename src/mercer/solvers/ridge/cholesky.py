@@ -24,8 +24,8 @@ from scipy.linalg import blas, lapack
 
 from mercer.engine.tiles import quiet, spans
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
-from mercer.solvers.packed import Packed
-from mercer.solvers.problem import (
+from mercer.solvers.ridge.packed import Packed
+from mercer.solvers.ridge.system import (
     Columns,
     Problem,
     Solver,
