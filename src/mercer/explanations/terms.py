@@ -10,7 +10,6 @@ import numpy as np
 from mercer.domains import Items, Points
 from mercer.errors import DomainError
 from mercer.machines.abilities import Abilities
-from mercer.rkhs import Function
 
 __all__ = ["Terms", "terms_of", "unwrap"]
 
@@ -19,7 +18,6 @@ __all__ = ["Terms", "terms_of", "unwrap"]
 class Terms:
     """The terms of Σᵢ wᵢ k(x, xᵢ) + b, the score of each item in favor of one answer."""
 
-    function: Function  # its kernel and points are the k and xᵢ
     weights: np.ndarray
     offsets: np.ndarray
     toward: list[Any]  # the label that positive scores speak for, or None for a number
@@ -44,7 +42,7 @@ def terms_of(machine: Any, points: Points, X: Items, label: object, output: int)
         directions = getattr(type(machine), "class_directions", Abilities.class_directions)
         mixing = directions(machine, table.shape[1])[codes]
         toward = [classes.tolist()[code] for code in codes]
-    return Terms(function, mixing @ table.T, mixing @ offset, toward)
+    return Terms(mixing @ table.T, mixing @ offset, toward)
 
 
 def _codes(machine: Any, X: Items, count: int, classes: np.ndarray, label: object) -> np.ndarray:

@@ -70,6 +70,7 @@ class ModelFamily:
     # The values that are tried first; further ones in the same steps if the best is at an end.
     values: tuple[float, ...] = ()
     limits: tuple[float, float] = (0.0, np.inf)  # how far that goes
+    larger_is_smoother: bool = False  # of values; the smoother one is taken of two with one error
     settings: dict[str, Any] = field(default_factory=dict)  # what is not chosen
     # Whether it is tried with similarities that may be negative and grow without bound. To means
     # of similarities they make no sense, and margins take very long with them.
@@ -96,22 +97,31 @@ class ModelFamily:
 
     def with_probabilities(self, machine: Any, rows: int, seed: int) -> BaseEstimator:
         """Return the same machine as one that knows probabilities too."""
-        if self.cls is SVC:
+        if "probability" in machine.get_params(deep=False):
             return machine.set_params(probability=True, random_state=seed)
         if hasattr(machine, "predict_proba"):
             return machine
         return Calibrated(machine, 5 if rows <= 2000 else 3, random_state=seed)
 
 
-RIDGE: dict[str, Any] = {"parameter": "penalty", "values": (1e-3, 1e-2, 0.1, 1.0),
-                         "limits": (1e-7, 1e4)}  # fmt: skip
+RIDGE: dict[str, Any] = {
+    "parameter": "penalty", "values": (1e-3, 1e-2, 0.1, 1.0), "limits": (1e-7, 1e4),
+    "larger_is_smoother": True,
+}  # fmt: skip
 MARGIN: dict[str, Any] = {"parameter": "C", "values": (0.3, 3.0, 30.0), "limits": (1e-3, 300.0)}
 CLASSIFIERS = (
     ModelFamily("prototype", PrototypeClassifier),
     ModelFamily("exemplar", ExemplarClassifier, unbounded=False),
     ModelFamily("ridge", KernelRidgeClassifier, **RIDGE, settings={"intercept": True}),
     ModelFamily("svm", SVC, **MARGIN, unbounded=False),
-    ModelFamily("neighbors", KernelNeighbors, "n_neighbors", (1, 3, 5, 9), unbounded=False),
+    ModelFamily(
+        "neighbors",
+        KernelNeighbors,
+        "n_neighbors",
+        (1, 3, 5, 9),
+        unbounded=False,
+        larger_is_smoother=True,
+    ),
     ModelFamily("logistic", KernelLogistic, **RIDGE),
     ModelFamily("discriminant", KernelDiscriminant, **RIDGE),
 )

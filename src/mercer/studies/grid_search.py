@@ -122,7 +122,7 @@ class Grid:
     @property
     def best(self) -> tuple[float, Any]:
         """The cell of the lowest error; of equal ones that with the smoothest function."""
-        sense = -1 if self.family.parameter in ("penalty", "n_neighbors") else 1
+        sense = -1 if self.family.larger_is_smoother else 1
 
         def rank(cell: tuple[float, Any]) -> tuple[float, ...]:
             scale, value = cell
