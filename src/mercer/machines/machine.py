@@ -25,7 +25,7 @@ from mercer.domains import (
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
 from mercer.kernels.names import NAMES
-from mercer.machines.abilities import Abilities, Ability, cached_names
+from mercer.machines.abilities import Abilities, Ability
 
 __all__ = ["Machine"]
 
@@ -228,7 +228,7 @@ class Machine(Abilities, BaseEstimator):
 
         What was computed from an earlier fit is dropped.
         """
-        for name in cached_names(type(self)):
+        for name in (name for cls in type(self).__mro__ for name in vars(cls).get("cached", ())):
             self.__dict__.pop(name, None)
         self._check_width(X, points, reset=True)
 

@@ -9,7 +9,7 @@ needs least.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,7 +17,6 @@ from mercer.domains import Points, Vectors
 from mercer.engine.tiles import on_numpy, working_bytes
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import choose_engine, engine_named
-from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
 from mercer.memory import available, human
 from mercer.plans.plan import Decision, Plan
@@ -85,7 +84,7 @@ class Candidate:
         )
 
 
-def choose(request: Plan, candidates: Iterable[Candidate]) -> Decision:
+def choose(request: Plan, candidates: Sequence[Candidate]) -> Decision:
     """Return the decision for the first candidate that fits, or raise `PlanError`."""
     memory, gave_way = memory_of(request), False
     for candidate in candidates:
@@ -162,7 +161,6 @@ def size_of(kernel: Kernel, points: Points, products: bool = False, **known: Any
         "features": None if finite is None else finite.count,
         "tiles": working_bytes(kernel, points, products=products),
         "cheap": plain,
-        "single": plain and allows_single(kernel, points),
     }
     return Size(len(points), **(found | known))
 

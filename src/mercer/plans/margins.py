@@ -74,7 +74,7 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
         route, why = route_of(request, size)
         size = replace(size, route=route)
     single = single and request.precision != "double"
-    return choose(request, _block_smo(request, size, problems, cheap, single, why))
+    return choose(request, tuple(_block_smo(request, size, problems, cheap, single, why)))
 
 
 def _block_smo(

@@ -70,7 +70,7 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
     route, why = route_of(request, size)
     size = replace(size, route=route, components=count)
     method, reason = _spectral_method(solver, size.order, count)
-    return choose(request, _eigensolvers(request, size, method, (*why, reason)))
+    return choose(request, tuple(_eigensolvers(request, size, method, (*why, reason))))
 
 
 def _eigensolvers(

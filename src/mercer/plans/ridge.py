@@ -14,6 +14,7 @@ from typing import Any, Literal
 from mercer.domains import Points
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import engine_named
+from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, only_route, place
@@ -53,7 +54,11 @@ def decide_ridge(
 ) -> Decision:
     """Decide how to solve a ridge problem, and where; the parameters are those of `plan_ridge`."""
     if repair or not on_gpu(request, points):
-        return place(plan_ridge(request, size, bound, repair, steps), False, kernel, points)
+        found = plan_ridge(request, size, bound, repair, steps)
+        mixed = found.solver == "iterative" and found.precision == "mixed"
+        if mixed and not allows_single(kernel, points):
+            found = plan_ridge(request, replace(size, single=False), bound, repair, steps)
+        return place(found, False, kernel, points)
     patient = replace(request, patience=GPU_SPEED * request.patience)
     found = plan_ridge(patient, size, bound, repair, steps)
     exact = found.route == "dual"
@@ -138,7 +143,7 @@ def plan_ridge(
         return plan_sketch(request, asked, size)
     free = sketchable and asked == request.route == request.solver == "auto"
     try:
-        exact = choose(request, _exact(request, size))
+        exact = choose(request, tuple(_exact(request, size)))
     except PlanError as error:
         why = f"approximate, because exactly {str(error).split(';')[0]}"
         found = _smaller_sketch(request, size, why) if free else None
