@@ -241,8 +241,6 @@ class Margin(Scorer):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return f(x) + b; of precomputed similarities only the support columns are read."""
-        if self._foretold is not None:
-            return self._foretold
         check_is_fitted(self)
         points = getattr(self.function_, "points", None)
         if not isinstance(points, GramRows):
@@ -265,8 +263,6 @@ class Margin(Scorer):
         Where the fit has shown that single precision is accurate enough, scores are computed so,
         and those that are near zero once more.
         """
-        if self._foretold is not None:
-            return self._foretold
         check_is_fitted(self)
         function, plan = self.function_, getattr(self, "plan_", None)
         if getattr(plan, "precision", "") != "mixed" or not isinstance(function.points, Vectors):

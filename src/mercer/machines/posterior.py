@@ -17,67 +17,20 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
 
 from mercer.domains import Points, to_numpy
 from mercer.engine.tiles import TILE, diagonal, fill, quiet, spans
-from mercer.errors import SolveError
-from mercer.gram import Dense, LowRank, Operator, assemble, features_of
+from mercer.gram import Dense, LowRank, assemble, features_of
 from mercer.kernels import Kernel
 from mercer.kernels.features import scaled_rows
 from mercer.memory import afford
-from mercer.solvers.ridge.cholesky import Cholesky, mirror_down
-from mercer.solvers.ridge.system import Problem, singular_message
+from mercer.solvers.ridge.cholesky import Factor
+from mercer.solvers.ridge.criteria import log_volume, negative_log_density
 
 __all__ = ["DualPosterior", "Posterior", "PrimalPosterior", "Sensitivity", "posterior_of"]
 
 ENTRIES = 4_000_000  # of a block of new items against the training items, or their features
 UNSEEN = 1e-10  # share of a self-similarity that features may miss by rounding
-
-
-@dataclass(frozen=True)
-class Factor:
-    """The triangular L of LLᵀ = M; what is above its diagonal is not looked at.
-
-    Examples
-    --------
-    >>> L = Factor.of(Dense(np.array([[3.0, 0.0], [0.0, 8.0]])), None, 1.0)
-    >>> L.half(np.array([[2.0], [3.0]])).ravel(), round(L.log_determinant, 3)
-    (array([1., 1.]), 3.584)
-    """
-
-    lower: np.ndarray
-
-    @classmethod
-    def of(cls, gram: Operator, weights: np.ndarray | None, penalty: float) -> Factor:
-        """Factor SKS + λI in the memory of one Gram matrix."""
-        state = Cholesky().prepare(Problem(gram, weights))
-        M = state.array
-        np.fill_diagonal(M, state.diagonal + penalty)
-        lower, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
-        if info != 0:
-            largest = float(state.diagonal.max(initial=0.0)) * len(M)
-            raise SolveError(singular_message(penalty, len(M), largest))
-        return cls(lower)
-
-    def half(self, R: np.ndarray) -> np.ndarray:
-        """Return L⁻¹R."""
-        return lapack.dtrtrs(self.lower, R, lower=1)[0]
-
-    def back(self, R: np.ndarray) -> np.ndarray:
-        """Return L⁻ᵀR."""
-        return lapack.dtrtrs(self.lower, R, lower=1, trans=1)[0]
-
-    def inverse(self) -> np.ndarray:
-        """Return M⁻¹."""
-        found, _ = lapack.dpotri(self.lower.copy(order="F"), lower=1, overwrite_c=1)
-        mirror_down(found.T)
-        return found.T
-
-    @property
-    def log_determinant(self) -> float:
-        """log |M|."""
-        return 2 * float(np.sum(np.log(np.diag(self.lower))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +73,10 @@ class Posterior:
 
         With a flat prior the constant is integrated out (Rasmussen & Williams, 2.45).
         """
-        n, targets = residual.shape
-        constants = self.log_determinant + (n - self.flat) * np.log(2 * np.pi)
-        if self.flat:
-            constants += np.log(self.certainty)
+        certainty = self.certainty if self.flat else None
+        volume = log_volume(self.log_determinant, self.roots**2, certainty)
         energy = float(np.sum(self.energy(self.roots[:, None] * residual)))
-        return -float(energy + targets * constants) / 2
+        return -negative_log_density(energy, residual.shape[1], volume)
 
     def sensitivity(self, coefficients: np.ndarray) -> Sensitivity:
         """Return the derivatives of the log likelihood by the entries of M."""
@@ -161,7 +112,7 @@ class Posterior:
 
     @property
     def log_determinant(self) -> float:
-        """log |M|."""
+        """log |SMS|."""
         raise NotImplementedError
 
     @property
@@ -240,7 +191,7 @@ class DualPosterior(Posterior):
 
     @property
     def log_determinant(self) -> float:
-        return self.factor.log_determinant - 2 * float(np.sum(np.log(self.roots)))
+        return self.factor.log_determinant
 
     @cached_property
     def shadow(self) -> np.ndarray:
@@ -297,8 +248,7 @@ class PrimalPosterior(Posterior):
     @property
     def log_determinant(self) -> float:
         free = len(self.points) - self.order
-        whole = free * np.log(self.penalty) + self.factor.log_determinant
-        return float(whole - 2 * np.sum(np.log(self.roots)))
+        return float(free * np.log(self.penalty)) + self.factor.log_determinant
 
     @cached_property
     def shadow(self) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Points
@@ -21,7 +21,6 @@ __all__ = [
     "Scorer",
     "averages",
     "cheapest",
-    "foretold",
     "require_weight",
     "weights_of",
 ]
@@ -33,18 +32,13 @@ MANY = 10**8  # similarities of a prediction that are worth the way to another e
 class Scorer(Machine):
     """A machine with `function_`, `intercept_` and, where there are features, their `coef_`."""
 
-    cached = ("_foretold",)
-
     kernel_: Kernel
     function_: Any  # Function, or Featured for random features
     intercept_: Any
     coef_: np.ndarray | None
-    _foretold: np.ndarray | None = None  # scores that were found without a fit
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return f(x) + b of new items, by the weights of the features if there are any."""
-        if self._foretold is not None:
-            return self._foretold
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
         if self._feature_weights() is None:
@@ -79,26 +73,6 @@ class Categorizer(ClassifierMixin, Scorer):
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[codes]
-
-
-def foretold(machine: Any, scores: np.ndarray, classes: np.ndarray | None = None) -> Any:
-    """Return a machine that gives these scores, whatever items it is asked about.
-
-    Cross-validation finds the scores of items that were held out without fitting a machine for
-    them; this is the machine that would have given them.
-
-    Examples
-    --------
-    >>> from mercer import KernelRidge
-    >>> foretold(KernelRidge(), np.array([1.0, 2.0])).predict(["any", "thing"])
-    array([1., 2.])
-    """
-    copy = clone(machine)
-    copy._foretold = scores
-    copy.intercept_ = 0.0  # scikit-learn's sign that a machine is fitted
-    if classes is not None:
-        copy.classes_ = classes
-    return copy
 
 
 def averages(codes: np.ndarray, count: int, weights: np.ndarray | None) -> np.ndarray:

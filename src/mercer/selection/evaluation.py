@@ -18,8 +18,7 @@ from sklearn.utils.validation import _num_samples
 
 from mercer.domains import admit_weights
 from mercer.errors import SelectionError
-from mercer.machines.scores import foretold
-from mercer.selection.scoring import Scoring
+from mercer.selection.scoring import Scoring, stand_in
 from mercer.selection.splits import Split
 from mercer.selection.validation import rows_of
 
@@ -233,10 +232,9 @@ class PredictionScores:
         evaluation, test = self.evaluation, self.evaluation.splits[k].test
         w = None if self.weights is None else self.weights[test]
         if evaluation.scoring.quick is None:
-            told = [
-                foretold(m, f, self.task.classes) for m, f in zip(machines, scores, strict=True)
-            ]
-            return [evaluation._score(one, np.empty((len(test), 1)), test) for one in told]
+            pairs = zip(machines, scores, strict=True)
+            known = [stand_in(m, f, self.task.classes) for m, f in pairs]
+            return [evaluation._score(one, np.empty((len(test), 1)), test) for one in known]
         if self.task.classes is not None:
             scores = [self._codes(m, f) for m, f in zip(machines, scores, strict=True)]
         truth, F = self.truth[test], np.stack(scores)

@@ -22,7 +22,15 @@ from mercer.errors import SelectionError, suggestion
 from mercer.selection.splits import Split
 from mercer.selection.validation import last_step, rows_of
 
-__all__ = ["Answers", "Scoring", "check_name", "quick_metrics", "scoring_of", "try_out"]
+__all__ = [
+    "Answers",
+    "Scoring",
+    "check_name",
+    "quick_metrics",
+    "scoring_of",
+    "stand_in",
+    "try_out",
+]
 
 # From targets, the predictions of several machines (a first axis more), and weights.
 Metric = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
@@ -199,6 +207,26 @@ def scoring_of(
             stacklevel=3,
         )
     return Scoring(scorers, None if own else quick_metrics(scoring, machines), weights, own)
+
+
+def stand_in(machine: Any, scores: np.ndarray, classes: np.ndarray | None = None) -> Any:
+    """Return a machine that gives these scores, whatever items it is asked about.
+
+    Cross-validation finds the scores of items that were held out without fitting a machine for
+    them; this is the machine that would have given them.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> stand_in(KernelRidge(), np.array([1.0, 2.0])).predict(["any", "thing"])
+    array([1., 2.])
+    """
+    copy = clone(machine)
+    copy._scores = copy._decisions = lambda X: scores
+    copy.intercept_ = 0.0  # scikit-learn's sign that a machine is fitted
+    if classes is not None:
+        copy.classes_ = classes
+    return copy
 
 
 class Answers(Scoring):

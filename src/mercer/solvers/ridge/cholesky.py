@@ -23,6 +23,8 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from mercer.engine.tiles import quiet, spans
+from mercer.errors import SolveError
+from mercer.gram import Operator
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 from mercer.solvers.ridge.packed import Packed
 from mercer.solvers.ridge.system import (
@@ -36,7 +38,7 @@ from mercer.solvers.ridge.system import (
 )
 from mercer.threads import in_threads
 
-__all__ = ["Cholesky"]
+__all__ = ["Cholesky", "Factor", "mirror_down"]
 
 REFINED = 1e-13  # relative residual at which refinement has done its work
 ACCEPTED = 1e-10  # relative residual above which its answer is not used
@@ -117,6 +119,52 @@ class Cholesky(Solver):
         again = _double(state, R, penalty)
         message = "; ".join(filter(None, [found.message, again.message]))
         return Columns(again.values, again.status, message, found.history)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The triangular L of LLᵀ = M; what is above its diagonal is not looked at.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> L = Factor.of(Dense(np.array([[3.0, 0.0], [0.0, 8.0]])), None, 1.0)
+    >>> L.half(np.array([[2.0], [3.0]])).ravel(), round(L.log_determinant, 3)
+    (array([1., 1.]), 3.584)
+    """
+
+    lower: np.ndarray
+
+    @classmethod
+    def of(cls, gram: Operator, weights: np.ndarray | None, penalty: float) -> Factor:
+        """Factor SKS + λI in the memory of one Gram matrix."""
+        state = Stored(Problem(gram, weights))
+        M = state.array
+        np.fill_diagonal(M, state.diagonal + penalty)
+        lower, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
+        if info != 0:
+            largest = float(state.diagonal.max(initial=0.0)) * len(M)
+            raise SolveError(singular_message(penalty, len(M), largest))
+        return cls(lower)
+
+    def half(self, R: np.ndarray) -> np.ndarray:
+        """Return L⁻¹R."""
+        return lapack.dtrtrs(self.lower, R, lower=1)[0]
+
+    def back(self, R: np.ndarray) -> np.ndarray:
+        """Return L⁻ᵀR."""
+        return lapack.dtrtrs(self.lower, R, lower=1, trans=1)[0]
+
+    def inverse(self) -> np.ndarray:
+        """Return M⁻¹."""
+        found, _ = lapack.dpotri(self.lower.copy(order="F"), lower=1, overwrite_c=1)
+        mirror_down(found.T)
+        return found.T
+
+    @property
+    def log_determinant(self) -> float:
+        """log |M|."""
+        return 2 * float(np.sum(np.log(np.diag(self.lower))))
 
 
 def _double(state: Stored, R: np.ndarray, penalty: float) -> Columns:
