@@ -28,6 +28,7 @@ from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.ridge.eigen import Decomposed, transfer
+from mercer.solvers.smo import solve_batch
 from mercer.solvers.working_set import MAX_STORED_ITEMS, Effort, maximize
 from mercer.threads import in_threads, one_blas_thread
 from mercer.values import positive
@@ -386,8 +387,6 @@ def run(source: Pieces, programs: list[MarginProgram], effort: Effort) -> list[O
         optima[job] = maximize(part, program.problem, effort)
 
     def several(jobs: list[int]) -> None:
-        from mercer.solvers.batched_smo import solve_batch
-
         some = [programs[job] for job in jobs]
         ranges, problems = [p.ranges for p in some], [p.problem for p in some]
         assert isinstance(source, StoredGram)

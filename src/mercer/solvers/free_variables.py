@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-__all__ = ["GramRows", "optimize_free"]
+__all__ = ["VariableRows", "optimize_free"]
 
 MAX_FREE = 3000  # variables for which one system is solved
 # Up to so many are stopped at their bounds one by one, which is best for a matrix of low rank;
@@ -29,7 +29,7 @@ MIN_CURVATURE = 1e-13  # share of its slope's below which a direction is flat
 
 
 @dataclass(frozen=True)
-class GramRows:
+class VariableRows:
     """A Gram matrix, which of its rows belongs to which variable, and the groups of variables."""
 
     K: np.ndarray
@@ -38,7 +38,7 @@ class GramRows:
 
 
 def optimize_free(
-    gram: GramRows, F: np.ndarray, beta: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    gram: VariableRows, F: np.ndarray, beta: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> bool:
     """Move the free variables to the best point of their plane; `F` and `beta` are changed.
 
@@ -47,7 +47,7 @@ def optimize_free(
     Examples
     --------
     >>> F, beta = np.array([1.0, -1.0]), np.array([0.5, -0.5])
-    >>> gram = GramRows(np.diag([2.0, 2.0]), np.arange(2), np.zeros(2, dtype=int))
+    >>> gram = VariableRows(np.diag([2.0, 2.0]), np.arange(2), np.zeros(2, dtype=int))
     >>> optimize_free(gram, F, beta, np.array([0.0, -9.0]), np.array([9.0, 0.0]))
     True
     >>> beta.round(6), F.round(6)

@@ -1,7 +1,7 @@
 """Newton's method for Σ loss + λ/2 |f|²: the steps, the line search, and when to stop.
 
-What is minimized is an `Objective`, which knows points and their gradients, and solves the system
-of a Newton step as accurately as is asked for: on a Gram operator in
+What is minimized is a `NewtonObjective`, which knows points and their gradients, and solves the
+system of a Newton step as accurately as is asked for: on a Gram operator in
 `mercer.solvers.newton_systems`, on a sketch in `mercer.solvers.sketched_newton`. The accuracy
 grows as the gradient falls (Dembo, Eisenstat & Steihaug, 1982). The direction is one of descent
 however inaccurate it is, and a backtracking line search follows (Armijo, 1966).
@@ -25,7 +25,7 @@ from mercer.solvers.losses import Loss, logistic_loss
 from mercer.solvers.newton_systems import GramObjective
 from mercer.solvers.ridge.system import Problem, Solution, State
 
-__all__ = ["Descent", "Newton", "NewtonSolution", "Objective"]
+__all__ = ["Descent", "Newton", "NewtonObjective", "NewtonSolution"]
 
 ARMIJO_SHARE = 1e-4  # of the predicted decrease that a step must reach
 MAX_HALVINGS = 40
@@ -50,7 +50,7 @@ P = TypeVar("P", bound=Point)
 S = TypeVar("S")
 
 
-class Objective(Protocol[P, S]):
+class NewtonObjective(Protocol[P, S]):
     """What is minimized: one problem, or several that are columns of the same arrays."""
 
     @property
@@ -91,7 +91,7 @@ class Descent(Generic[P, S]):
 
     Parameters
     ----------
-    objective : Objective
+    objective : NewtonObjective
     tol : float
         Norm of the gradient at which a problem is solved.
     rounded : float
@@ -103,7 +103,11 @@ class Descent(Generic[P, S]):
     """
 
     def __init__(
-        self, objective: Objective[P, S], tol: float, rounded: float = 0.0, costly: bool = False
+        self,
+        objective: NewtonObjective[P, S],
+        tol: float,
+        rounded: float = 0.0,
+        costly: bool = False,
     ) -> None:
         self.objective, self.tol, self.rounded, self.costly = objective, tol, rounded, costly
         self.here = objective.start()

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from mercer.compiled import compiled
 from mercer.gram import LowRank, Operator
 from mercer.solvers.ridge.system import Solution
 from mercer.threads import in_threads
@@ -116,7 +117,7 @@ def fit_perceptron(gram: Operator, signs: np.ndarray, rule: PerceptronRule) -> P
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnFit:
     """Where one column has ended, with the number of wrong items or updates of each pass."""
 
     coefficients: np.ndarray
@@ -127,7 +128,7 @@ class Column:
     history: list[int]
 
 
-def _single(side: Representation, z: np.ndarray, rule: PerceptronRule) -> Column:
+def _single(side: Representation, z: np.ndarray, rule: PerceptronRule) -> ColumnFit:
     """PerceptronSolution by the fixed-increment rule."""
     n, rng = len(z), np.random.default_rng(rule.seed)
     c, late, order = np.zeros(n), np.zeros(n), np.arange(n)
@@ -141,7 +142,7 @@ def _single(side: Representation, z: np.ndarray, rule: PerceptronRule) -> Column
     return _end(side, z, rule, c, late / (n * len(history)), sum(history), history)
 
 
-def _batch(side: Representation, z: np.ndarray, rule: PerceptronRule) -> Column:
+def _batch(side: Representation, z: np.ndarray, rule: PerceptronRule) -> ColumnFit:
     """PerceptronSolution by the batch rule, which makes one step or more before it looks at θ."""
     c, late = np.zeros(len(z)), np.zeros(len(z))
     history: list[int] = []
@@ -168,7 +169,7 @@ def _end(
     late: np.ndarray,
     updates: int,
     history: list[int],
-) -> Column:
+) -> ColumnFit:
     """Judge the last vector; then average, if asked to.
 
     An increment made after a share t/T of the walk is part of the remaining 1 − t/T of its
@@ -178,7 +179,7 @@ def _end(
     if rule.averaged:
         c = c - late
         side = side.from_coefficients(c)
-    return Column(c, float(np.sum(c)), side.weights, updates, wrong, history)
+    return ColumnFit(c, float(np.sum(c)), side.weights, updates, wrong, history)
 
 
 class Representation(Protocol):
@@ -225,13 +226,11 @@ class PrimalWeights:
         self, z: np.ndarray, c: np.ndarray, late: np.ndarray, order: np.ndarray, rate: float,
         margin: float, time: float,
     ) -> int:  # fmt: skip
-        from mercer.solvers.perceptron_loops import sweep_dense, sweep_sparse  # loads Numba
-
         state = (self.weights, self.bias, z, c, late, order, rate, margin, time)
         if sparse.issparse(self.rows):
             rows = self.rows
-            return int(sweep_sparse(rows.data, rows.indices, rows.indptr, *state))
-        return int(sweep_dense(self.rows, *state))
+            return int(_sweep_sparse(rows.data, rows.indices, rows.indptr, *state))
+        return int(_sweep_dense(self.rows, *state))
 
     def scores(self) -> np.ndarray:
         return np.asarray(self.rows @ self.weights) + self.bias
@@ -263,10 +262,8 @@ class DualValues:
         self, z: np.ndarray, c: np.ndarray, late: np.ndarray, order: np.ndarray, rate: float,
         margin: float, time: float,
     ) -> int:  # fmt: skip
-        from mercer.solvers.perceptron_loops import sweep_gram  # loads Numba
-
         state = (self.values, z, c, late, order, rate, margin, time)
-        return int(sweep_gram(self.matrix, *state))
+        return int(_sweep_gram(self.matrix, *state))
 
     def scores(self) -> np.ndarray:
         return self.values
@@ -289,3 +286,60 @@ def as_loops_read(rows: Any) -> Any:
     view = np.ascontiguousarray(rows, dtype=np.float64).view()
     view.setflags(write=False)
     return view
+
+
+# Sums may be taken in another order than written, which is what lets them use vector registers.
+REORDERED = {"reassoc", "contract"}
+
+
+@compiled(fastmath=REORDERED)
+def _sweep_dense(X, w, bias, z, c, late, order, rate, margin, time):
+    updates = 0
+    for t in range(len(order)):
+        i = order[t]
+        score = bias[0]
+        for j in range(X.shape[1]):
+            score += w[j] * X[i, j]
+        if z[i] * score <= margin:
+            step = rate * z[i]
+            for j in range(X.shape[1]):
+                w[j] += step * X[i, j]
+            bias[0] += step
+            c[i] += step
+            late[i] += step * (time + t)
+            updates += 1
+    return updates
+
+
+@compiled
+def _sweep_sparse(data, indices, starts, w, bias, z, c, late, order, rate, margin, time):
+    updates = 0
+    for t in range(len(order)):
+        i = order[t]
+        score = bias[0]
+        for p in range(starts[i], starts[i + 1]):
+            score += w[indices[p]] * data[p]
+        if z[i] * score <= margin:
+            step = rate * z[i]
+            for p in range(starts[i], starts[i + 1]):
+                w[indices[p]] += step * data[p]
+            bias[0] += step
+            c[i] += step
+            late[i] += step * (time + t)
+            updates += 1
+    return updates
+
+
+@compiled(fastmath=REORDERED)
+def _sweep_gram(K, values, z, c, late, order, rate, margin, time):
+    updates = 0
+    for t in range(len(order)):
+        i = order[t]
+        if z[i] * values[i] <= margin:
+            step = rate * z[i]
+            for j in range(len(values)):
+                values[j] += step * (K[i, j] + 1.0)
+            c[i] += step
+            late[i] += step * (time + t)
+            updates += 1
+    return updates

@@ -28,7 +28,7 @@ import numpy as np
 
 from mercer.solvers.certificate import Certified
 
-__all__ = ["Optimum", "Quadratic", "certify", "conclude", "hard_gap", "violation_of"]
+__all__ = ["Effort", "Optimum", "Quadratic", "certify", "conclude", "hard_gap", "violation_of"]
 
 Status = Literal["solved", "stalled", "unbounded", "invalid"]
 # How steps on some of the variables have ended: as they should, at two items on which the kernel
@@ -71,6 +71,35 @@ class Quadratic:
         """The variables of each group."""
         ends = np.cumsum([0, *(self.sizes or (len(self.target),))]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to try, how to compute.
+
+    Attributes
+    ----------
+    tol : float
+        Largest violation of the Kuhn-Tucker conditions that is called solved.
+    steps : int
+        Largest number of steps, each of which moves two variables.
+    working, largest : int
+        Number of variables in a working set, and how many it may have where many are free.
+    kept : int
+        Number of Gram rows to keep.
+    dtype : float32 or float64
+        How parts of the Gram matrix are stored. Sums are in double precision.
+    rough : bool
+        Whether slopes that have followed β all the way are good enough in the end.
+    """
+
+    tol: float = 1e-3
+    steps: int = 10_000_000
+    working: int = 4096
+    largest: int = 4096
+    kept: int = 0
+    dtype: type = np.float64
+    rough: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, produc
 from mercer.solvers.losses import Multinomial, SquaredHinge, logistic_loss
 from mercer.solvers.newton import Descent, NewtonSolution
 from mercer.solvers.sketched_ridge import SketchedRidge
-from mercer.solvers.sketched_systems import Features, Preconditioner, Sample
+from mercer.solvers.sketched_systems import Preconditioner, RowSample, SketchFeatures
 
 __all__ = ["SketchState", "SketchedNewton", "SketchedSolution"]
 
@@ -153,9 +153,9 @@ class SketchedNewton:
         """Return coefficients and intercept for one penalty > 0."""
         if not (np.isfinite(penalty) and penalty > 0):
             raise ValidityError(f"penalty must be finite and positive, found {penalty!r}")
-        features = Features(state.sketch, state.white, state.intercept)
+        features = SketchFeatures(state.sketch, state.white, state.intercept)
         rows = 4 * state.sketch.count if self.rows is None else self.rows
-        sample = Sample(features, rows, self.seed)
+        sample = RowSample(features, rows, self.seed)
         loss = self._loss(target, state.weights)
         objective = SketchObjective(features, loss, penalty, sample, self.room)
         descent = Descent(objective, self.tol, ROUNDED, costly=True)
@@ -181,7 +181,7 @@ class SketchedNewton:
 
     def _solution(
         self,
-        features: Features,
+        features: SketchFeatures,
         descent: Descent[SketchPoint, SketchStep],
         message: str,
         gaps: tuple[float, ...] = (),
@@ -225,18 +225,18 @@ class SketchObjective:
 
     Parameters
     ----------
-    features : Features
+    features : SketchFeatures
     loss : Loss
         Its columns are problems of their own, unless it is that of the softmax.
     penalty : float
-    sample : Sample
+    sample : RowSample
         For the preconditioner.
     room : float
         Bytes for its factors.
     """
 
     def __init__(
-        self, features: Features, loss: Any, penalty: float, sample: Sample, room: float
+        self, features: SketchFeatures, loss: Any, penalty: float, sample: RowSample, room: float
     ) -> None:
         self.features, self.loss, self.penalty = features, loss, penalty
         self.coupling = Coupling(isinstance(loss, Multinomial))

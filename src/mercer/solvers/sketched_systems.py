@@ -33,10 +33,10 @@ from mercer.gram.sketch import Sketch
 from mercer.gram.whitening import Whitening
 
 __all__ = [
-    "Features",
-    "Inverse",
+    "FactoredInverse",
     "Preconditioner",
-    "Sample",
+    "RowSample",
+    "SketchFeatures",
     "factor",
     "joined",
     "moments_pay",
@@ -48,7 +48,7 @@ MAX_VARIATION = 0.5  # total, of the rows' chances; beyond it others are drawn
 EPS = float(np.finfo(float).eps)
 
 
-class Features:
+class SketchFeatures:
     """Φ = [CT, 1] of a sketch, or CT without an intercept, with its passes counted.
 
     Examples
@@ -57,7 +57,9 @@ class Features:
     >>> from mercer.gram.sketch import FeatureSketch
     >>> rows = InMemory(VECTORS.admit([[1.0], [2.0]]), size=2)
     >>> sketch = FeatureSketch(lambda points: points.array, rows, 1)
-    >>> Features(sketch, Whitening(sketch.core()), intercept=True).scores(np.ones((2, 1))).ravel()
+    >>> SketchFeatures(sketch, Whitening(sketch.core()), intercept=True).scores(
+    ...     np.ones((2, 1))
+    ... ).ravel()
     array([2., 3.])
     """
 
@@ -112,18 +114,18 @@ class Features:
         return np.column_stack([found, np.ones(len(places))]) if self.intercept else found
 
 
-class Sample:
+class RowSample:
     """Rows of Φ that stand for all; they are drawn again when others have come to count.
 
     Parameters
     ----------
-    features : Features
+    features : SketchFeatures
     count : int
         Number of draws; from as many as there are items on, every item is taken once.
     seed : int
     """
 
-    def __init__(self, features: Features, count: int, seed: int) -> None:
+    def __init__(self, features: SketchFeatures, count: int, seed: int) -> None:
         self.features, self.count = features, count
         self.complete = count >= features.sketch.order
         self.random = np.random.default_rng(seed)
@@ -244,7 +246,7 @@ def factor(G: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     )
 
 
-class Inverse:
+class FactoredInverse:
     """V ↦ P⁻¹V by Cholesky factors: of each column, shared by all, or of the whole.
 
     Parameters
@@ -258,7 +260,7 @@ class Inverse:
 
     Examples
     --------
-    >>> Inverse([np.array([[2.0]])], mixed=False)(np.array([[4.0, 8.0]]), np.arange(2))
+    >>> FactoredInverse([np.array([[2.0]])], mixed=False)(np.array([[4.0, 8.0]]), np.arange(2))
     array([[1., 2.]])
     """
 
@@ -284,15 +286,17 @@ class Preconditioner:
 
     Parameters
     ----------
-    features : Features
-    sample : Sample
+    features : SketchFeatures
+    sample : RowSample
     ridge : ndarray
         The diagonal of Λ as a column.
     room : float
         Bytes for the factors. Where there is not one for each column, they share one.
     """
 
-    def __init__(self, features: Features, sample: Sample, ridge: np.ndarray, room: float) -> None:
+    def __init__(
+        self, features: SketchFeatures, sample: RowSample, ridge: np.ndarray, room: float
+    ) -> None:
         self.features, self.sample, self.ridge, self.room = features, sample, ridge, room
         self.expected = FIRST_CG_STEPS
         self.sampled = True  # what the last one was made of
@@ -304,7 +308,7 @@ class Preconditioner:
 
     def inverse(
         self, near: Any, sums: np.ndarray | None, columns: np.ndarray, mixed: bool
-    ) -> Inverse:
+    ) -> FactoredInverse:
         """Return the inverse for these columns, of a loss that may mix them."""
         features, count = self.features, len(columns)
         each = 8.0 * features.count**2 * count <= self.room
@@ -324,10 +328,10 @@ class Preconditioner:
             if features.intercept:  # the same for all classes, where Q never leads
                 last = np.arange(features.count - 1, len(G), features.count)
                 G[np.ix_(last, last)] += G[last, last].mean() / count
-            return Inverse([factor(G, np.tile(self.ridge, (count, 1)))], True, whole=True)
+            return FactoredInverse([factor(G, np.tile(self.ridge, (count, 1)))], True, whole=True)
         if exact and sums is not None:
             pairs = zip(D.T, sums[:, columns].T, strict=True)
             found = [features.moments(w, s) for w, s in pairs]
         else:
             found = [moments(w) for w in D.T]
-        return Inverse([factor(G, self.ridge) for G in found], mixed)
+        return FactoredInverse([factor(G, self.ridge) for G in found], mixed)

@@ -6,18 +6,31 @@ wants to most; j is the one that may shrink and promises the largest decrease of
 (Fᵢ − Fⱼ)²/(Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ). Moving both by the same amount keeps the sum.
 
 The variables lie in segments, each of which is a range of columns of K. Two classes of many are
-two segments of one large Gram matrix; regression has every item twice. The loops are compiled by
-Numba, which takes long to load, so this module is imported only when a machine is fitted.
+two segments of one large Gram matrix; regression has every item twice.
+
+Ten classes are 45 pairs of classes, and a search over kernels, prices and folds makes thousands of
+programs on one stored matrix. Each takes less time to solve than Python takes to walk around its
+solver, and no two threads can walk at once. So a batch of them goes through one loop that holds no
+lock: slopes from the start, a burst of steps, slopes computed anew, certificate. It is what
+`mercer.solvers.working_set.maximize` does in the plainest case, with the same numbers; a program
+that needs more than one burst, or shows any trouble, is left to it.
+
+In these loops arrays are copied entry by entry: with the assignment of a slice Numba compiles the
+text of an error about shapes, which takes longer than all the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
-from numba import njit
 
-from mercer.solvers.quadratic import DONE, INVALID, UNBOUNDED
+from mercer.compiled import compiled
+from mercer.gram import StoredGram
+from mercer.solvers.quadratic import DONE, INVALID, ROUNDING, UNBOUNDED, Effort, Optimum, Quadratic
 
-__all__ = ["optimize_pairs"]
+__all__ = ["optimize_pairs", "solve_batch"]
 
 # The best of many is found lane by lane, as vector instructions do it, and then among the lanes.
 LANES = 64
@@ -28,9 +41,75 @@ VECTORIZED = {"nnan", "nsz", "reassoc", "contract"}  # what vector instructions 
 MIN_CURVATURE = 1e-12
 MAX_NEGATIVE_CURVATURE = 1e-5
 TINY = 1e-30
+# Steps for each variable, but not fewer than MIN_STEPS, after which pairs are too slow.
+STEPS_PER_VARIABLE = 10
+MIN_STEPS = 1000
 
 
-@njit(cache=True, nogil=True, fastmath=VECTORIZED, error_model="numpy")
+def burst_of(variables: int) -> int:
+    """Return the number of steps after which pairs of so many variables are too slow."""
+    return max(STEPS_PER_VARIABLE * variables, MIN_STEPS)
+
+
+def solve_batch(
+    source: StoredGram,
+    ranges: Sequence[Sequence[tuple[int, int]]],
+    problems: Sequence[Quadratic],
+    effort: Effort,
+) -> list[Optimum | None]:
+    """Return the answers of all programs, None where it takes more than a burst of steps.
+
+    Programs have one variable for each item, one sum, and a finite box.
+
+    Parameters
+    ----------
+    source : Stored
+    ranges : sequence of ranges
+        The items of each program, as ranges of the stored matrix.
+    problems : sequence of Quadratic
+    effort : Effort
+
+    Examples
+    --------
+    >>> z = np.array([1.0, -1.0])
+    >>> problem = Quadratic(z, np.minimum(9 * z, 0.0), np.maximum(9 * z, 0.0), np.zeros(2))
+    >>> K = StoredGram(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    >>> [found] = solve_batch(K, [[(0, 2)]], [problem], Effort())
+    >>> found.coefficients, found.status
+    (array([ 0.5, -0.5]), 'solved')
+    """
+    spans = np.array([span for some in ranges for span in some], dtype=np.int64)
+    lengths = spans[:, 1] - spans[:, 0]
+    bounds = np.cumsum([0, *lengths])
+    first = np.cumsum([0, *(len(some) for some in ranges)])
+    target, lower, upper, beta = (
+        np.concatenate([getattr(problem, name) for problem in problems])
+        for name in ("target", "lower", "upper", "start")
+    )
+    items = np.arange(len(beta)) + np.repeat(spans[:, 0] - bounds[:-1], lengths)
+    diagonal = source.array.diagonal()[items].astype(np.float64)
+    F, numbers = np.empty(len(beta)), np.zeros((len(problems), 9))
+    _solve_all(
+        source.array, spans[:, 0].copy(), bounds, first, diagonal, target, lower, upper, beta, F,
+        numbers, effort.tol, effort.steps,
+    )  # fmt: skip
+    ends = bounds[first].tolist()
+    rows = zip(pairwise(ends), numbers.tolist(), strict=True)
+    return [_optimum(beta[a:b], F[a:b], row) for (a, b), row in rows]
+
+
+def _optimum(beta: np.ndarray, F: np.ndarray, numbers: list[float]) -> Optimum | None:
+    done, offset, gap, violation, square, objective, steps, before, after = numbers
+    if not done:
+        return None
+    history = (before, after, violation) if steps else (before,)
+    return Optimum(
+        beta, np.array([offset]), "solved", objective, gap, violation, square, int(steps),
+        history, slopes=F,
+    )  # fmt: skip
+
+
+@compiled(fastmath=VECTORIZED, error_model="numpy")
 def _update_slopes(F, up, low, step, row, other, high, deep):
     """Let F of a segment follow a step; return its highest that may grow, where, and its lowest.
 
@@ -56,7 +135,7 @@ def _update_slopes(F, up, low, step, row, other, high, deep):
     return top, 0, bottom
 
 
-@njit(cache=True, nogil=True, fastmath=VECTORIZED, error_model="numpy")
+@compiled(fastmath=VECTORIZED, error_model="numpy")
 def _second_variable(top, height, row, diagonal, F, low, gains):
     """Return the largest decrease of the objective in a segment, and whose it is.
 
@@ -90,14 +169,14 @@ def _second_variable(top, height, row, diagonal, F, low, gains):
     return best, where
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _mark_movable(k, beta, lower, upper, up, low):
     """Remember whether a variable may grow or shrink."""
     up[k] = 0.0 if beta[k] < upper[k] else -CANNOT_MOVE
     low[k] = 0.0 if beta[k] > lower[k] else CANNOT_MOVE
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def optimize_pairs(K, columns, bounds, group, diagonal, F, beta, lower, upper, tol, limit):
     """Move pairs of variables until none violates optimality by more than `tol`.
 
@@ -182,3 +261,105 @@ def optimize_pairs(K, columns, bounds, group, diagonal, F, beta, lower, upper, t
         _mark_movable(j, beta, lower, upper, up, low)
         other = K[columns[away] + j - bounds[away]]
         steps += 1
+
+
+@compiled(error_model="numpy")
+def _solve_all(
+    K, columns, bounds, first, diagonal, target, lower, upper, beta, F, numbers, tol, limit
+):
+    for p in range(len(numbers)):
+        s, e = first[p], first[p + 1]
+        a, b = bounds[s], bounds[e]
+        own, group = np.empty(e - s + 1, np.int64), np.zeros(e - s, np.int64)
+        for k in range(len(own)):
+            own[k] = bounds[s + k] - a
+        segments, row = columns[s:e], numbers[p]
+        t, l, u, x, f = target[a:b], lower[a:b], upper[a:b], beta[a:b], F[a:b]  # noqa: E741
+        _slopes(K, segments, own, t, x, f)
+        row[7] = _violation(x, f, l, u)
+        if row[7] > tol:
+            burst = min(limit, max(STEPS_PER_VARIABLE * len(x), MIN_STEPS))
+            row[6], left, trouble, _, _ = optimize_pairs(
+                K, segments, own, group, diagonal[a:b], f, x, l, u, 0.9 * tol, burst
+            )
+            row[8] = _violation(x, f, l, u)
+            if trouble != DONE or left > 0.9 * tol:
+                continue
+            _slopes(K, segments, own, t, x, f)
+        if _violation(x, f, l, u) <= tol:
+            _snap(x, l, u)
+            _certify(t, x, f, l, u, row)
+            row[3] = _violation(x, f, l, u)
+            row[0] = 1.0 if row[3] <= tol else 0.0
+
+
+@compiled(error_model="numpy")
+def _snap(beta, lower, upper):
+    """Put at its bound what is within rounding of it, as `snap_to_bounds` does."""
+    largest = 0.0
+    for k in range(len(beta)):
+        largest = max(largest, abs(beta[k]))
+    for k in range(len(beta)):
+        little = ROUNDING * min(upper[k] - lower[k], largest)
+        if beta[k] - lower[k] <= little:
+            beta[k] = lower[k]
+        elif upper[k] - beta[k] <= little:
+            beta[k] = upper[k]
+
+
+@compiled(fastmath=VECTORIZED, error_model="numpy")
+def _slopes(K, columns, bounds, target, beta, F):
+    """Write t − Kβ into F."""
+    for k in range(len(F)):
+        F[k] = target[k]
+    for s in range(len(columns)):
+        for k in range(bounds[s], bounds[s + 1]):
+            if beta[k] != 0.0:
+                row, value = K[columns[s] + k - bounds[s]], beta[k]
+                for t in range(len(columns)):
+                    part = row[columns[t] : columns[t] + bounds[t + 1] - bounds[t]]
+                    out = F[bounds[t] : bounds[t + 1]]
+                    for q in range(len(out)):
+                        out[q] -= value * part[q]
+
+
+@compiled(error_model="numpy")
+def _violation(beta, F, lower, upper):
+    """Return the largest violation of the Kuhn-Tucker conditions, as `violation_of` does."""
+    top, bottom = -np.inf, np.inf
+    for k in range(len(F)):
+        if beta[k] < upper[k]:
+            top = max(top, F[k])
+        if beta[k] > lower[k]:
+            bottom = min(bottom, F[k])
+    return max(top - bottom, 0.0)
+
+
+@compiled(error_model="numpy")
+def _certify(target, beta, F, lower, upper, numbers):
+    """Write the offset, the gap, the squared norm and the objective, as `certify` does."""
+    total, free, top, bottom = 0.0, 0, -np.inf, np.inf
+    for k in range(len(F)):
+        grows, shrinks = beta[k] < upper[k], beta[k] > lower[k]
+        if grows:
+            top = max(top, F[k])
+        if shrinks:
+            bottom = min(bottom, F[k])
+        if grows and shrinks:
+            total, free = total + F[k], free + 1
+    offset = 0.0
+    if free:
+        offset = total / free
+    elif np.isfinite(top) and np.isfinite(bottom):
+        offset = (top + bottom) / 2
+    elif np.isfinite(top) or np.isfinite(bottom):
+        offset = top if np.isfinite(top) else bottom
+    gap, square, objective = 0.0, 0.0, 0.0
+    for k in range(len(F)):
+        if F[k] > offset:
+            gap += (F[k] - offset) * (upper[k] - beta[k])
+        else:
+            gap += (offset - F[k]) * (beta[k] - lower[k])
+        square += beta[k] * (target[k] - F[k])
+        objective += beta[k] * (target[k] + F[k]) / 2
+    numbers[1], numbers[2], numbers[4], numbers[5] = offset, gap, square, objective

@@ -21,15 +21,17 @@ import numpy as np
 from mercer.gram import Pieces, RowCache, StoredGram
 from mercer.gram.buffers import BUFFERS
 from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
-from mercer.solvers.free_variables import GramRows, optimize_free
+from mercer.solvers.free_variables import VariableRows, optimize_free
 from mercer.solvers.quadratic import (
     DONE,
     UNBOUNDED,
+    Effort,
     Optimum,
     Quadratic,
     conclude,
     violation_of,
 )
+from mercer.solvers.smo import MIN_STEPS, burst_of, optimize_pairs
 from mercer.threads import stopping
 
 __all__ = ["BlockSMO", "Effort", "maximize"]
@@ -51,45 +53,13 @@ COARSE_TOLERANCE = 0.05
 # Rounds without progress, by this share of the objective, after which an iteration has stalled.
 MAX_STALLED_ROUNDS = 5
 MIN_PROGRESS = 1e-13
-# Steps of pairs for each variable, but not fewer than MIN_STEPS, after which pairs are too slow
-# and all free variables are moved at once, which counts as FREE_STEP_COST times those steps; and
-# steps for each variable after which a round looks again at all variables.
-STEPS_PER_VARIABLE = 10
-MIN_STEPS = 1000
+# Where a burst of steps of pairs is too slow, all free variables are moved at once, which counts
+# as FREE_STEP_COST bursts. After so many steps for each variable a round looks at all of them.
 FREE_STEP_COST = 9
 MAX_STEPS_PER_VARIABLE = 500
 # A round of fewer steps than this may have had many copies of the same items in its set.
 FEW_STEPS = 64
 MAX_HARD_OBJECTIVE = 1e15  # in units of 1/k(x, x); beyond it there is no hard margin
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How long to try, how to compute.
-
-    Attributes
-    ----------
-    tol : float
-        Largest violation of the Kuhn-Tucker conditions that is called solved.
-    steps : int
-        Largest number of steps, each of which moves two variables.
-    working, largest : int
-        Number of variables in a working set, and how many it may have where many are free.
-    kept : int
-        Number of Gram rows to keep.
-    dtype : float32 or float64
-        How parts of the Gram matrix are stored. Sums are in double precision.
-    rough : bool
-        Whether slopes that have followed β all the way are good enough in the end.
-    """
-
-    tol: float = 1e-3
-    steps: int = 10_000_000
-    working: int = 4096
-    largest: int = 4096
-    kept: int = 0
-    dtype: type = np.float64
-    rough: bool = False
 
 
 @dataclass(frozen=True)
@@ -334,8 +304,6 @@ def _round(
     effort: Effort,
 ) -> Round:
     """Descend on the variables of one round, and let the others follow."""
-    from mercer.solvers.smo import optimize_pairs
-
     everything = len(chosen) == len(state.beta)
     goal = 0.9 * effort.tol if everything else max(0.5 * effort.tol, ROUND_SHARE * violation)
     if everything and isinstance(operator, StoredGram):
@@ -347,9 +315,9 @@ def _round(
     beta, F = state.beta[chosen], state.F[chosen]
     columns, bounds, group = layout
     lower, upper, heights = problem.lower[chosen], problem.upper[chosen], diagonal[chosen]
-    rows, total = _gram_rows(K, layout), 0
+    rows, total = _variable_rows(K, layout), 0
     while True:
-        burst = min(limit - total, max(STEPS_PER_VARIABLE * len(chosen), MIN_STEPS))
+        burst = min(limit - total, burst_of(len(chosen)))
         steps, left, trouble, i, j = optimize_pairs(
             K, columns, bounds, group, heights, F, beta, lower, upper, goal, burst
         )
@@ -373,12 +341,12 @@ def _round(
     return Round(total, int(trouble), (int(items[i]), int(items[j])))
 
 
-def _gram_rows(K: np.ndarray, layout: tuple[np.ndarray, ...]) -> GramRows:
+def _variable_rows(K: np.ndarray, layout: tuple[np.ndarray, ...]) -> VariableRows:
     """Return which row of K each variable has, and its group."""
     columns, bounds, group = layout
     lengths = np.diff(bounds)
     places = np.concatenate([np.arange(c, c + m) for c, m in zip(columns, lengths, strict=True)])
-    return GramRows(K, places, np.repeat(group, lengths))
+    return VariableRows(K, places, np.repeat(group, lengths))
 
 
 def _compact(problem: Quadratic, chosen: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.solvers import free_variables
-from mercer.solvers.free_variables import GramRows, optimize_free
+from mercer.solvers.free_variables import VariableRows, optimize_free
 
 
 def program(n, seed=0, rank=None, groups=1):
@@ -27,7 +27,7 @@ def test_without_bounds_in_reach_the_conditions_hold_exactly(groups):
     sums = [beta[group == g].sum() for g in range(groups)]
     F = t - K @ beta
     assert optimize_free(
-        GramRows(K, np.arange(20), group), F, beta, np.full(20, -1e9), np.full(20, 1e9)
+        VariableRows(K, np.arange(20), group), F, beta, np.full(20, -1e9), np.full(20, 1e9)
     )
     np.testing.assert_allclose(F, t - K @ beta, atol=1e-6)
     for g in range(groups):
@@ -42,7 +42,7 @@ def test_bounds_are_kept_and_the_objective_rises(monkeypatch, few, rank):
     K, t, beta, group = program(40, rank=rank)
     before, total = objective(K, t, beta), beta.sum()
     F = t - K @ beta
-    optimize_free(GramRows(K, np.arange(40), group), F, beta, np.zeros(40), np.ones(40))
+    optimize_free(VariableRows(K, np.arange(40), group), F, beta, np.zeros(40), np.ones(40))
     assert (beta >= 0).all() and (beta <= 1).all()
     assert beta.sum() == pytest.approx(total, abs=1e-9)
     assert objective(K, t, beta) > before
@@ -54,7 +54,7 @@ def test_variables_may_share_a_row():
     places = np.array([0, 1, 2, 3, 4, 0, 1, 2, 3, 4])
     beta, target = np.full(10, 0.5), np.concatenate([t - 0.1, t + 0.1])
     F = target - (K @ (beta[:5] + beta[5:]))[places]
-    plane = GramRows(K, places, np.zeros(10, dtype=int))
+    plane = VariableRows(K, places, np.zeros(10, dtype=int))
     assert optimize_free(plane, F, beta, np.zeros(10), np.ones(10))
     np.testing.assert_allclose(F, target - (K @ (beta[:5] + beta[5:]))[places], atol=1e-9)
 
@@ -62,5 +62,5 @@ def test_variables_may_share_a_row():
 def test_a_flat_way_without_bounds_is_noticed():
     K = np.ones((2, 2))
     beta, F = np.array([1.0, -1.0]), np.array([1.0, -1.0])
-    plane = GramRows(K, np.arange(2), np.zeros(2, dtype=int))
+    plane = VariableRows(K, np.arange(2), np.zeros(2, dtype=int))
     assert not optimize_free(plane, F, beta, np.array([0.0, -np.inf]), np.array([np.inf, 0.0]))

@@ -19,7 +19,7 @@ from mercer.kernels import Gaussian
 from mercer.solvers import Newton, Problem
 from mercer.solvers.losses import Binary, Multinomial, SquaredHinge
 from mercer.solvers.sketched_newton import SketchedNewton
-from mercer.solvers.sketched_systems import Features, Sample, factor, joined
+from mercer.solvers.sketched_systems import RowSample, SketchFeatures, factor, joined
 
 
 class DenseSketch:
@@ -363,8 +363,8 @@ def test_faults_are_named():
 
 def test_rows_are_drawn_where_the_curvature_is():
     sketch, _ = data(500, 5)
-    features = Features(sketch, Whitening(sketch.core()), True)
-    sample = Sample(features, 100, seed=0)
+    features = SketchFeatures(sketch, Whitening(sketch.core()), True)
+    sample = RowSample(features, 100, seed=0)
     even, few = np.ones((500, 1)), 1.0 * (np.arange(500) < 50)[:, None]
     sample.renew(even)
     before = sample.places
@@ -374,7 +374,7 @@ def test_rows_are_drawn_where_the_curvature_is():
     assert np.mean(sample.places < 50) > 0.25
     errors = []
     for seed in range(30):
-        sample = Sample(features, 100, seed)
+        sample = RowSample(features, 100, seed)
         sample.renew(even)
         sample.renew(few)
         errors.append(sample.moments(few[:, 0]) - features.moments(few[:, 0]))
@@ -384,7 +384,7 @@ def test_rows_are_drawn_where_the_curvature_is():
 
 def test_one_matrix_for_all_classes_is_that_of_the_softmax():
     sketch, codes = data(40, 4, 3)
-    features = Features(sketch, Whitening(sketch.core()), True)
+    features = SketchFeatures(sketch, Whitening(sketch.core()), True)
     near = loss_of(codes, np.arange(40.0)).near(np.random.default_rng(0).normal(size=(40, 3)))
     G = joined(features.moments, near.probabilities, near.weights)
     x = np.random.default_rng(1).normal(size=(5, 3))

@@ -10,8 +10,8 @@ from mercer.gram import StoredGram
 from mercer.gram.stored import cut
 from mercer.kernels import Gaussian
 from mercer.machines import margin
-from mercer.solvers.batched_smo import solve_batch
 from mercer.solvers.quadratic import Quadratic, certify
+from mercer.solvers.smo import solve_batch
 from mercer.solvers.working_set import Effort, maximize
 
 
