@@ -1,5 +1,7 @@
 """Errors: one for each room, each also the built-in error that a scikit-learn user expects."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,20 @@ def test_an_old_name_answers_with_a_warning():
         assert studies.kept is studies.open_model
     with pytest.raises(AttributeError, match="no attribute 'keeping'"):
         _ = studies.keeping
+
+
+@pytest.mark.parametrize(
+    ("room", "old"),
+    [
+        (
+            "studies",
+            ("Curve", "Design", "Exhibit", "HeldOut", "Kept", "Predicted", "Rest", "placed"),
+        ),
+        ("explanations", ("Decision", "Part")),
+    ],
+)
+def test_every_old_name_is_still_there(room, old):
+    module = importlib.import_module(f"mercer.{room}")
+    for name in old:
+        with pytest.warns(DeprecationWarning, match=f"{room}.{name} is now called"):
+            assert getattr(module, name).__module__.startswith(f"mercer.{room}")
