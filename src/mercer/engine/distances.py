@@ -44,7 +44,7 @@ FEW_IN_SINGLE = 24  # the same in single precision, where differences are compil
 CANCELLATION = 1e-5
 CANCELLATION_IN_SINGLE = 1e-3
 # If more than one entry in this many is spoiled, all of the block is computed from differences.
-MANY = 16
+SPOILED_ONE_IN = 16
 
 
 def squared_distances(block: Block, scales: tuple[float, ...] | None = None) -> Any:
@@ -241,7 +241,7 @@ def _mended(
     # Single precision has its digits only near the origin, where scales are done with too.
     inside = single or sparse.issparse(A.array)
     X, Z = (A.array, B.array) if inside else rows(block)
-    if np.count_nonzero(near) * MANY > D.size and not sparse.issparse(X):
+    if np.count_nonzero(near) * SPOILED_ONE_IN > D.size and not sparse.issparse(X):
         again = (
             sum_over_dimensions(block, X, Z, lambda _, u: np.square(u, out=u))
             if single
@@ -269,7 +269,9 @@ def _mended_elsewhere(
     count = int(xp.count_nonzero(near))
     if count == 0:
         return D
-    if count * MANY > near.shape[0] * near.shape[1] or not array_api_compat.is_torch_array(D):
+    if count * SPOILED_ONE_IN > near.shape[0] * near.shape[
+        1
+    ] or not array_api_compat.is_torch_array(D):
         return xp.where(near, _direct(block, scales), D)
     X, Z = rows(block)
     i, j = xp.nonzero(near)

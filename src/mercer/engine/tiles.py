@@ -27,16 +27,16 @@ __all__ = ["TILE", "fill", "fill_several", "spans"]
 TILE = 384  # small enough for a processor's cache, large enough to hide the cost of the calls
 SINGLE_TILE = 512  # the same number of bytes, in single precision
 # Tiles that are not stored may be larger and need not be square: so many entries, so wide at most.
-AREA = 768 * 512
-SINGLE_AREA = 768 * 768
-WIDTH = 768
+STRIPE_AREA = 768 * 512
+SINGLE_STRIPE_AREA = 768 * 768
+STRIPE_WIDTH = 768
 SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
 # Rows with at most this share of nonzeros are compared over those, if they are many and wide.
 MOSTLY_ZERO = 0.25
 MANY_ROWS = 1000
 FEW_NONZEROS = 16
 SLOW_TILE = 16  # where a pair takes long, tiles are small, so that there is one for each core
-UNPACKED = 1024  # sparse rows up to this width are unpacked, which makes them faster to compare
+MAX_UNPACKED_WIDTH = 1024  # of sparse rows, which are compared faster if they are unpacked
 
 
 def fill(
@@ -164,7 +164,7 @@ def lend_block(left: Points, right: Points, symmetric: bool = False) -> Iterator
     meanwhile gets memory of its own.
     """
     free = _thread.__dict__.setdefault("free", [])
-    scratch = free.pop() if free else Scratch(8 * max(AREA, TILE**2))
+    scratch = free.pop() if free else Scratch(8 * max(STRIPE_AREA, TILE**2))
     yield Block(left, right, symmetric, scratch)
     scratch.reset()
     free.append(scratch)
@@ -242,7 +242,9 @@ def _origin(points: Vectors) -> Any:
     n, width = points.array.shape
     many = n >= MANY_ROWS and width >= 2 * FEW_NONZEROS
     if points.is_sparse:
-        narrow = many and width <= UNPACKED and points.array.nnz <= MOSTLY_ZERO * n * width
+        narrow = (
+            many and width <= MAX_UNPACKED_WIDTH and points.array.nnz <= MOSTLY_ZERO * n * width
+        )
         return ZERO if narrow else None
     if many:
         some = points.array[:: max(n // MANY_ROWS, 1)]
@@ -274,9 +276,9 @@ def stripe_size(A: Points, B: Points) -> tuple[int, int]:
     """
     if tile_size(A, B) == SPARSE_TILE:
         return SPARSE_TILE, SPARSE_TILE
-    area = SINGLE_AREA if tile_size(A, B) == SINGLE_TILE else AREA
-    width = min(len(B), WIDTH)
-    return max(min(area // width, len(A) // 8), area // WIDTH), width
+    area = SINGLE_STRIPE_AREA if tile_size(A, B) == SINGLE_TILE else STRIPE_AREA
+    width = min(len(B), STRIPE_WIDTH)
+    return max(min(area // width, len(A) // 8), area // STRIPE_WIDTH), width
 
 
 def working_bytes(kernel: Formula, points: Points, products: bool = False) -> int:
@@ -287,7 +289,7 @@ def working_bytes(kernel: Formula, points: Points, products: bool = False) -> in
     count = threads.cores() if kernel.threads else 1
     area = min(len(points), tile_size(points)) ** 2
     if products and tile_size(points) != SPARSE_TILE:
-        area = max(area, min(len(points) ** 2, AREA))
+        area = max(area, min(len(points) ** 2, STRIPE_AREA))
     return 8 * count * area * kernel.workspace()
 
 

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 __all__ = ["BUFFERS", "BufferPool"]
 
 # Larger blocks go back to the system.
-KEPT = 300_000_000
+MAX_KEPT_BYTES = 300_000_000
 
 
 class BufferPool:
@@ -47,7 +47,7 @@ class BufferPool:
         block = array
         while isinstance(block.base, np.ndarray):
             block = block.base
-        if block.nbytes > KEPT or block.dtype != np.uint8 or block.ndim != 1:
+        if block.nbytes > MAX_KEPT_BYTES or block.dtype != np.uint8 or block.ndim != 1:
             return  # too large, or not from here
         with self._lock:
             if self._block is None or self._block.nbytes < block.nbytes:

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-ROWS = 512  # rows that are computed at a time, before they go where they belong
+ROWS_AT_ONCE = 512  # rows that are computed at a time, before they go where they belong
 
 
 class Pieces(Protocol):
@@ -183,7 +183,7 @@ class Blocked:
         return product(self.kernel, self.points, self.points[columns], coefficients)
 
     def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
-        for some in spans(len(items), ROWS):
+        for some in spans(len(items), ROWS_AT_ONCE):
             rows = self.points[items[some]]
             out[places[some]] = to_numpy(fill(self.kernel, rows, self.points, dtype=out.dtype))
 

@@ -20,10 +20,10 @@ from mercer.threads import in_threads
 
 __all__ = ["product", "symmetric_product"]
 
-SIDE = 512  # of the square tiles of a symmetric product
-SINGLE_SIDE = 768  # the same in single precision
-SYMMETRIC_FROM = 8 * SIDE  # items from which halving the similarities pays
-GROUPS = 8  # sums that are kept apart while several threads add to them
+TILE_SIDE = 512  # of the square tiles of a symmetric product
+SINGLE_TILE_SIDE = 768  # the same in single precision
+SYMMETRIC_FROM = 8 * TILE_SIDE  # items from which halving the similarities pays
+SUM_GROUPS = 8  # sums that are kept apart while several threads add to them
 
 
 def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> np.ndarray:
@@ -82,13 +82,13 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
     single = isinstance(points, Vectors) and points.single
     C = np.asarray(coefficients, dtype=np.float32 if single else np.float64)
     rows, _ = common_origin(kernel, points, points)
-    places = list(spans(len(points), SINGLE_SIDE if single else SIDE))
+    places = list(spans(len(points), SINGLE_TILE_SIDE if single else TILE_SIDE))
     pieces = [(i, rows[i], C[i]) for i in places]
-    sums = np.zeros((GROUPS, len(points), *C.shape[1:]))
+    sums = np.zeros((SUM_GROUPS, len(points), *C.shape[1:]))
 
     def group(number: int) -> None:
         total = sums[number]
-        for first in range(number, len(pieces), GROUPS):
+        for first in range(number, len(pieces), SUM_GROUPS):
             i, left, ci = pieces[first]
             for j, right, cj in pieces[first:]:
                 with tile(kernel, left, right, i.start, j.start, i == j, finite=False) as T:
@@ -97,7 +97,7 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
                     if i != j:
                         total[j] += T.T @ ci
 
-    in_threads(group, range(GROUPS), kernel.threads)
+    in_threads(group, range(SUM_GROUPS), kernel.threads)
     return sums.sum(axis=0)
 
 

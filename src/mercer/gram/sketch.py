@@ -31,7 +31,7 @@ __all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whiten"]
 MOMENT_ROWS = 1024  # that are multiplied with themselves at a time
 STRIPE_ENTRIES = 2**18  # of a stripe that is multiplied with few vectors, and stays in the cache
 MIN_STRIPE_ROWS = 256
-GROUPS = 16  # sums of vectors that are kept apart while several threads add to them
+SUM_GROUPS = 16  # sums of vectors that are kept apart while several threads add to them
 
 
 def moment_sums(count: int) -> int:
@@ -147,10 +147,10 @@ class Sketch:
         return max(STRIPE_ENTRIES // self.count, MIN_STRIPE_ROWS)
 
     def _sums(self, columns: int) -> np.ndarray:
-        return np.zeros((GROUPS, self.count, columns))
+        return np.zeros((SUM_GROUPS, self.count, columns))
 
     def _pass(
-        self, use: Callable[[slice, np.ndarray, int], None], height: int, groups: int = GROUPS
+        self, use: Callable[[slice, np.ndarray, int], None], height: int, groups: int = SUM_GROUPS
     ) -> None:
         """Go through all items once, each group of stripes in its own order."""
         self.passes += 1

@@ -79,7 +79,7 @@ def cut(matrix, rows, columns):
     return out
 
 
-WIDTH = 1024  # columns that one thread adds up at a time
+COLUMNS_PER_THREAD = 1024  # columns that one thread adds up at a time
 
 
 class RowCache:
@@ -166,12 +166,12 @@ class RowCache:
         def span(columns: slice) -> None:
             total[columns] += coefficients @ store[slots, columns].astype(np.float64, copy=False)
 
-        in_threads(span, spans(len(total), WIDTH))
+        in_threads(span, spans(len(total), COLUMNS_PER_THREAD))
 
 
-ROWS = 512
+STRIPE_ROWS = 512
 # Products with fewer multiplications than this are done before threads would have started.
-SMALL = 15_000_000
+MIN_THREADED_PRODUCTS = 15_000_000
 
 
 class Striped(Dense):
@@ -189,7 +189,7 @@ class Striped(Dense):
     """
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
-        if self.array.size * (vectors.size // self.order) < SMALL:
+        if self.array.size * (vectors.size // self.order) < MIN_THREADED_PRODUCTS:
             with one_blas_thread:
                 return self.array @ vectors
         result = np.empty((self.order, *vectors.shape[1:]))
@@ -197,5 +197,5 @@ class Striped(Dense):
         def stripe(rows: slice) -> None:
             np.matmul(self.array[rows], vectors, out=result[rows])
 
-        in_threads(stripe, spans(self.order, ROWS))
+        in_threads(stripe, spans(self.order, STRIPE_ROWS))
         return result

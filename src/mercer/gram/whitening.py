@@ -15,7 +15,7 @@ __all__ = ["Whitening"]
 
 EIGEN_UP_TO = 3000  # centers from which a decomposition takes too long, and a factor must do
 EPS = float(np.finfo(float).eps)
-TRIES = 6  # of adding ten times more to the diagonal
+MAX_JITTER_TRIES = 6  # of adding ten times more to the diagonal
 
 
 class Whitening:
@@ -72,7 +72,7 @@ class Whitening:
         M = len(core)
         size = float(np.mean(np.diag(core)))
         self.jitter = M * EPS * size
-        for _ in range(TRIES):
+        for _ in range(MAX_JITTER_TRIES):
             A = np.array(core, order="F")
             A[np.diag_indices(M)] += self.jitter
             self._lower, info = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=1)

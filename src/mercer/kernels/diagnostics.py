@@ -14,7 +14,7 @@ from mercer.kernels.names import named
 
 __all__ = ["Checkup", "check"]
 
-LARGEST = 3000  # items whose eigenvalues take seconds, not minutes
+MAX_CHECKED_ITEMS = 3000  # items whose eigenvalues take seconds, not minutes
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def check(k: Kernel | str, X: Items | Points) -> Checkup:
     points = k.domain.admit(X)
     k = k.resolve(points)
     k.encode(points)
-    if len(points) > LARGEST:
-        points = points[np.linspace(0, len(points) - 1, LARGEST).astype(int)]
+    if len(points) > MAX_CHECKED_ITEMS:
+        points = points[np.linspace(0, len(points) - 1, MAX_CHECKED_ITEMS).astype(int)]
     if len(points) < 1:
         raise DomainError("there is nothing to check")
     K = np.asarray(fill(k, points, points, np.float64), dtype=np.float64)

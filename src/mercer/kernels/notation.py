@@ -31,9 +31,9 @@ from mercer.kernels.names import NAMES, functional, makers
 
 __all__ = ["NotationError", "parse"]
 
-LONGEST = 100_000  # characters
-DEEPEST = 60  # brackets within brackets
-SHOWN = 24  # characters of the place where something is wrong
+MAX_CHARACTERS = 100_000  # characters
+MAX_DEPTH = 60  # brackets within brackets
+SHOWN_TEXT = 24  # characters of the place where something is wrong
 
 TOKEN = re.compile(
     r"""(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
@@ -74,9 +74,9 @@ def parse(text: str) -> Kernel:
     """
     if not isinstance(text, str):
         raise NotationError(f"a kernel expression is text, found {type(text).__name__}")
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise NotationError(
-            f"a kernel expression has at most {LONGEST} characters, found {len(text)}"
+            f"a kernel expression has at most {MAX_CHARACTERS} characters, found {len(text)}"
         )
     reader = _Reader(text)
     start = reader.place
@@ -149,8 +149,8 @@ class _Reader:
         links = 0
         while self.next.text == ".":
             links += 1
-            if links > DEEPEST:
-                self.refuse(f"more than {DEEPEST} times .on(...)")
+            if links > MAX_DEPTH:
+                self.refuse(f"more than {MAX_DEPTH} times .on(...)")
             self.take()
             place = self.next
             if place.text != "on" or not isinstance(found, Kernel):
@@ -279,8 +279,8 @@ class _Reader:
 
     def open(self) -> Token:
         self.depth += 1
-        if self.depth > DEEPEST:
-            self.refuse(f"more than {DEEPEST} brackets within brackets")
+        if self.depth > MAX_DEPTH:
+            self.refuse(f"more than {MAX_DEPTH} brackets within brackets")
         return self.take()
 
     def close(self, closing: str) -> None:
@@ -369,8 +369,10 @@ class _Reader:
         self, message: str, where: Token | int | None = None, cause: Exception | None = None
     ) -> NoReturn:
         place = self.place if where is None else where if isinstance(where, int) else where.place
-        rest = self.text[place : place + SHOWN]
-        shown = f"{rest!r}{'…' if place + SHOWN < len(self.text) else ''}" if rest else "its end"
+        rest = self.text[place : place + SHOWN_TEXT]
+        shown = (
+            f"{rest!r}{'…' if place + SHOWN_TEXT < len(self.text) else ''}" if rest else "its end"
+        )
         raise NotationError(
             f"at character {place + 1} of the kernel expression, {shown}: {message}", place
         ) from cause

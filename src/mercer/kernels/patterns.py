@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 # From this share of the things on, a pattern costs less as a column for BLAS than as a list.
-COMMON = 0.2
-FEWEST = 64  # things; with fewer, BLAS is not worth the calls
+COMMON_SHARE = 0.2
+MIN_ITEMS_FOR_BLAS = 64  # things; with fewer, BLAS is not worth the calls
 
 
 class Vocabulary:
@@ -145,7 +145,7 @@ class Patterns(Points):
         Decided for the set as a whole, so that all its parts have the same.
         """
         if self._common is None:
-            often = max(COMMON * len(self), FEWEST)
+            often = max(COMMON_SHARE * len(self), MIN_ITEMS_FOR_BLAS)
             many = np.bincount(self.matrix.indices, minlength=len(self.vocabulary)) >= often
             self._common = np.where(many, np.cumsum(many) - 1, -1)
         return self._common

@@ -22,7 +22,7 @@ Verdict = Literal["proved", "refuted", "unknown"]
 
 # An eigenvalue counts as negative when it is below this share of the largest entry: far above
 # rounding errors of the small Gram matrices used as witnesses.
-NEGATIVE = 1e-11
+NEGATIVE_SHARE = 1e-11
 
 
 class Similarity(Protocol):
@@ -159,7 +159,7 @@ def negative(kernel: Similarity, points: Any) -> Witness | None:
     except Exception:  # not in the kernel's domain, or not what a user's function takes
         return None
     smallest = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
-    return Witness(points, smallest) if smallest < -NEGATIVE * np.abs(K).max() else None
+    return Witness(points, smallest) if smallest < -NEGATIVE_SHARE * np.abs(K).max() else None
 
 
 def _brief(points: Any) -> str:

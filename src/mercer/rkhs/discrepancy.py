@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from mercer.domains import Items, Points, Rows, Streamed, Vectors, to_numpy
 from mercer.engine.tiles import common_origin, diagonal, fill, on_numpy, spans, tile
 from mercer.errors import DomainError, ValidityError, suggestion
-from mercer.gram.product import GROUPS, symmetric_product
+from mercer.gram.product import SUM_GROUPS, symmetric_product
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.memory import affordable, available
@@ -28,7 +28,9 @@ __all__ = ["by_features", "linear_time", "mmd", "paired_similarities"]
 
 METHODS = ("exact", "linear", "features")
 STORED_UP_TO = 4096  # items whose similarities are simply kept
-ROOM = 10**9  # bytes for the labels of all items under the permutations of one pass, at most
+MAX_PASS_BYTES = (
+    10**9
+)  # bytes for the labels of all items under the permutations of one pass, at most
 
 
 def mmd(
@@ -150,8 +152,8 @@ def _exact(
 def _group(total: int, columns: int) -> int:
     """Return how many permutations one pass serves: signs, products, and sums of threads."""
     free = available()
-    room = ROOM if free is None else min(ROOM, free // 4)
-    return int(min(max(room // (8 * total * (GROUPS + 4)), 1), columns))
+    room = MAX_PASS_BYTES if free is None else min(MAX_PASS_BYTES, free // 4)
+    return int(min(max(room // (8 * total * (SUM_GROUPS + 4)), 1), columns))
 
 
 def _stored(kernel: Kernel, points: Points, passes: int) -> bool:
@@ -163,10 +165,10 @@ def _stored(kernel: Kernel, points: Points, passes: int) -> bool:
     return not once and affordable(16 * n**2)
 
 
-SIDE = 64  # of tiles of which only the diagonal is used: small, but not all overhead
-SLAB = 2048  # pairs that a thread compares before it takes others
-CHUNK = 2048  # items whose features are computed at a time
-LABELS = 200_000_000  # bytes of the labels of all items under the permutations of one pass
+DIAGONAL_TILE = 64  # of tiles of which only the diagonal is used: small, but not all overhead
+PAIRS_PER_THREAD = 2048  # pairs that a thread compares before it takes others
+FEATURE_ITEMS = 2048  # items whose features are computed at a time
+FEATURE_PASS_BYTES = 200_000_000  # the same where features are added up
 
 
 def linear_time(
@@ -226,7 +228,7 @@ def by_features(
     n, total = left.count, left.count + right.count
     features = kernel.random_features(count, seed)
     rng = np.random.default_rng(seed)
-    group = max(min(1 + permutations, LABELS // total), 1)
+    group = max(min(1 + permutations, FEATURE_PASS_BYTES // total), 1)
     squares = []
     with progress("discrepancy", -(-(1 + permutations) // group) * total) as step:
         for first in range(0, 1 + permutations, group):
@@ -261,9 +263,11 @@ def paired_similarities(kernel: Kernel, A: Points, B: Points) -> np.ndarray:
     >>> paired_similarities(k, k.admit([[1.0], [2.0]]), k.admit([[3.0], [4.0]]))
     array([3., 8.])
     """
-    side = 1 if kernel.slow else SIDE
+    side = 1 if kernel.slow else DIAGONAL_TILE
     if not on_numpy(A):
-        parts = [to_numpy(fill(kernel, A[i], B[i])).diagonal() for i in spans(len(A), SLAB)]
+        parts = [
+            to_numpy(fill(kernel, A[i], B[i])).diagonal() for i in spans(len(A), PAIRS_PER_THREAD)
+        ]
         return np.concatenate(parts).astype(np.float64)
     A, B = common_origin(kernel, A, B)
     result = np.empty(len(A))
@@ -274,7 +278,7 @@ def paired_similarities(kernel: Kernel, A: Points, B: Points) -> np.ndarray:
             with tile(kernel, left[i], right[i], slab.start + i.start, slab.start + i.start) as T:
                 result[slab][i] = T.diagonal()
 
-    in_threads(some, spans(len(A), SLAB), kernel.threads)
+    in_threads(some, spans(len(A), PAIRS_PER_THREAD), kernel.threads)
     return result
 
 
@@ -295,7 +299,7 @@ def _in_turn(left: Rows, right: Rows) -> Iterator[tuple[slice, Points]]:
     """Yield small pieces of both sets, with their places among all items."""
     for rows, offset in ((left, 0), (right, left.count)):
         for place, part in rows.pieces():
-            for i in spans(len(part), CHUNK):
+            for i in spans(len(part), FEATURE_ITEMS):
                 start = offset + place.start + i.start
                 piece = part[i]
                 yield slice(start, start + len(piece)), piece

@@ -17,7 +17,7 @@ from mercer.threads import in_threads
 
 __all__ = ["Featured"]
 
-ROWS = 4096  # items whose features are computed at a time
+FEATURE_ROWS = 4096  # items whose features are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Featured:
         def some(rows: slice) -> None:
             result[rows] = self.features(points[rows]) @ self.weights
 
-        in_threads(some, spans(len(points), ROWS))
+        in_threads(some, spans(len(points), FEATURE_ROWS))
         return result
 
     def __len__(self) -> int:

@@ -14,8 +14,8 @@ from mercer.kernels.base import same_width
 
 __all__ = ["equal_pieces", "require_in_memory", "resolve_on", "rows_of"]
 
-PIECE = 8192  # items at a time
-SAMPLE = 5000  # items on which heuristics are resolved
+PIECE_ITEMS = 8192  # items at a time
+HEURISTIC_SAMPLE = 5000  # items on which heuristics are resolved
 
 
 def rows_of(
@@ -26,13 +26,13 @@ def rows_of(
     A `Stream` and a large `numpy.memmap` are not read into memory. The sample has at least so
     many rows, if there are.
     """
-    size = max(SAMPLE, least)
+    size = max(HEURISTIC_SAMPLE, least)
     if is_stream(X):
         stream = X if isinstance(X, Stream) else Stream.rows(X)
         survey = stream.survey(kernel.domain, size, seed)
         return Streamed(stream, kernel.domain, survey), survey.sample, survey.places
     points = kernel.domain.admit(X, name)
-    rows = InMemory(points, PIECE)
+    rows = InMemory(points, PIECE_ITEMS)
     if len(points) <= size:
         return rows, points, np.arange(len(points))
     places = np.sort(np.random.default_rng(seed).choice(len(points), size, replace=False))
@@ -55,22 +55,22 @@ def resolve_on(kernel: Kernel, *samples: Points) -> Kernel:
 
 
 def equal_pieces(rows: Rows, rng: np.random.Generator) -> Iterator[Points]:
-    """Yield all rows in random order, pieces of `PIECE` and a shorter one at the end.
+    """Yield all rows in random order, pieces of `PIECE_ITEMS` and a shorter one at the end.
 
     Rows in memory are drawn from all of them. Rows of a stream are exchanged only with others of
     their chunk, so that it is read in its order.
     """
     if isinstance(rows, InMemory):
         order = rng.permutation(rows.count)
-        for start in range(0, rows.count, PIECE):
-            yield rows.points[order[start : start + PIECE]]
+        for start in range(0, rows.count, PIECE_ITEMS):
+            yield rows.points[order[start : start + PIECE_ITEMS]]
         return
     rest: Points | None = None
     for _, part in rows.pieces():
         part = part[rng.permutation(len(part))]
         rest = part if rest is None else rest.concat(part)
-        while len(rest) >= PIECE:
-            yield rest[:PIECE]
-            rest = rest[PIECE:]
+        while len(rest) >= PIECE_ITEMS:
+            yield rest[:PIECE_ITEMS]
+            rest = rest[PIECE_ITEMS:]
     if rest is not None and len(rest):
         yield rest

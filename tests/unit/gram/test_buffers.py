@@ -26,7 +26,7 @@ def test_of_two_blocks_the_larger_is_kept():
 
 
 def test_huge_blocks_go_back(monkeypatch):
-    monkeypatch.setattr(room, "KEPT", 1000)
+    monkeypatch.setattr(room, "MAX_KEPT_BYTES", 1000)
     here = BufferPool()
     huge = here.take((1000,), np.float64)
     here.give(huge)

@@ -15,7 +15,7 @@ module = import_module("mercer.gram.product")  # the package has a function of t
 @pytest.fixture
 def small_tiles(monkeypatch):
     """Let a few hundred items be many."""
-    monkeypatch.setattr(module, "SIDE", 32)
+    monkeypatch.setattr(module, "TILE_SIDE", 32)
     monkeypatch.setattr(module, "SYMMETRIC_FROM", 64)
 
 

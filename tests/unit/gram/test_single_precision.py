@@ -17,7 +17,7 @@ module = import_module("mercer.gram.product")  # the package has a function of t
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Let a few hundred items be many."""
-    monkeypatch.setattr(module, "SINGLE_SIDE", 32)
+    monkeypatch.setattr(module, "SINGLE_TILE_SIDE", 32)
     monkeypatch.setattr(module, "SYMMETRIC_FROM", 64)
 
 

@@ -160,7 +160,7 @@ def test_a_precomputed_matrix():
 
 
 def test_of_many_items_an_evenly_spread_sample_is_looked_at(monkeypatch):
-    monkeypatch.setattr(diagnostics, "LARGEST", 10)
+    monkeypatch.setattr(diagnostics, "MAX_CHECKED_ITEMS", 10)
     X = np.arange(100.0)[:, None]
     found = check(Gaussian(50.0), X)
     assert found.items == 10

@@ -33,7 +33,7 @@ from mercer.kernels import (
     polynomial,
 )
 from mercer.kernels.names import NAMES, functional, makers
-from mercer.kernels.notation import DEEPEST, LONGEST, NotationError
+from mercer.kernels.notation import MAX_CHARACTERS, MAX_DEPTH, NotationError
 from mercer.values import Value
 from tests.laws.registry import KERNELS
 
@@ -257,14 +257,14 @@ def test_nothing_is_run(text, monkeypatch):
     "text",
     [
         "(" * 100_000,
-        "(" * (DEEPEST + 1) + "Linear()" + ")" * (DEEPEST + 1),
+        "(" * (MAX_DEPTH + 1) + "Linear()" + ")" * (MAX_DEPTH + 1),
         "exp(" * 1000 + "Linear()" + ")" * 1000,
         "-" * 50_000 + "1",
         "Linear()" + " + Linear()" * 8000,
         "Linear()" + ".on(0)" * 10_000,
         "[" * 40_000 + "]" * 40_000,
         "Linear()" + "**2" * 20_000,
-        "Linear() + " * (LONGEST // 8),
+        "Linear() + " * (MAX_CHARACTERS // 8),
         "'" + "\\" * 50_000,
     ],
     ids=lambda text: text[:12],
@@ -275,7 +275,7 @@ def test_long_and_deep_expressions_are_refused_not_suffered(text):
 
 
 def test_brackets_up_to_the_limit_are_read():
-    assert parse("(" * DEEPEST + "linear" + ")" * DEEPEST) == Linear()
+    assert parse("(" * MAX_DEPTH + "linear" + ")" * MAX_DEPTH) == Linear()
 
 
 @given(text=st.text(alphabet="Linear()Gauson+*.'\"[]{},:=-12 e\\é", max_size=40))

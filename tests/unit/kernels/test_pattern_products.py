@@ -29,8 +29,8 @@ def expected(left, right):
 def test_products_are_those_of_dense_rows(common, seed, height, width, share):
     rng = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(patterns, "FEWEST", 1)
-        patch.setattr(patterns, "COMMON", common)
+        patch.setattr(patterns, "MIN_ITEMS_FOR_BLAS", 1)
+        patch.setattr(patterns, "COMMON_SHARE", common)
         left, right = rows(rng, "abcdef", height, share), rows(rng, "xdbfc", width, share)
         for A, B in ((left, right), (right, left), (left, left)):
             found = multiply(A, B, np.full((len(A), len(B)), np.nan))
@@ -39,8 +39,8 @@ def test_products_are_those_of_dense_rows(common, seed, height, width, share):
 
 @pytest.mark.parametrize("common", [0.0, 0.3, 2.0])
 def test_parts_of_a_set_are_prepared_once_and_serve_every_partner(common, monkeypatch):
-    monkeypatch.setattr(patterns, "FEWEST", 1)
-    monkeypatch.setattr(patterns, "COMMON", common)
+    monkeypatch.setattr(patterns, "MIN_ITEMS_FOR_BLAS", 1)
+    monkeypatch.setattr(patterns, "COMMON_SHARE", common)
     rng = np.random.default_rng(3)
     all_of_them, others = rows(rng, "abcdef", 12, 0.5), rows(rng, "fedxy", 5, 0.5)
     K, M = expected(all_of_them, all_of_them), expected(all_of_them, others)

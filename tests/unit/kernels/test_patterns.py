@@ -34,8 +34,8 @@ def test_occurrences_are_counted():
 
 
 def test_common_patterns_are_those_of_the_whole_set(monkeypatch):
-    monkeypatch.setattr(patterns, "FEWEST", 2)
-    monkeypatch.setattr(patterns, "COMMON", 0.5)
+    monkeypatch.setattr(patterns, "MIN_ITEMS_FOR_BLAS", 2)
+    monkeypatch.setattr(patterns, "COMMON_SHARE", 0.5)
     matrix = sparse.csr_array([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     rows = Patterns(matrix, Vocabulary("abc"))
     assert rows.common.tolist() == [0, -1, 1]

@@ -121,7 +121,7 @@ def test_an_error_estimated_from_a_sample_is_rather_too_large(monkeypatch, weigh
     w = np.random.default_rng(1).random(3000) if weighted else None
     exact = mean_embedding(Gaussian(1.0), X, w, centers=30).error
     monkeypatch.setattr(embedding, "EXACT_UP_TO", 0)
-    monkeypatch.setattr("mercer.rkhs.passes.SAMPLE", 1000)
+    monkeypatch.setattr("mercer.rkhs.passes.HEURISTIC_SAMPLE", 1000)
     estimates = [mean_embedding(Gaussian(1.0), X, w, X[:30], seed=s).error for s in range(5)]
     exact = mean_embedding(Gaussian(1.0), X, w, centers=X[:30]).error
     assert 0.8 * exact < np.mean(estimates) < 3 * exact
@@ -190,7 +190,7 @@ def test_work_that_does_not_fit_is_refused_where_tiles_cannot_help(free_memory):
 
 @pytest.mark.parametrize("count", [30, 95, 100, 150])
 def test_the_error_is_not_told_from_the_centers_themselves(monkeypatch, count):
-    monkeypatch.setattr("mercer.rkhs.passes.SAMPLE", 100)
+    monkeypatch.setattr("mercer.rkhs.passes.HEURISTIC_SAMPLE", 100)
     monkeypatch.setattr("mercer.rkhs.embedding.EXACT_UP_TO", 0)
     k, X = Laplacian(0.3), np.random.default_rng(1).normal(size=(2000, 5))
     found = mean_embedding(k, X, centers=count)

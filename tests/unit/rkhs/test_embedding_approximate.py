@@ -38,8 +38,8 @@ def unbiased(kernel, X, Y):
 @pytest.mark.parametrize("piece", [8, 8192])
 def test_the_linear_statistic_is_a_mean_over_disjoint_pairs(kernel, piece, monkeypatch):
     for room in (sources, approximate):
-        if hasattr(room, "PIECE"):
-            monkeypatch.setattr(room, "PIECE", piece)
+        if hasattr(room, "PIECE_ITEMS"):
+            monkeypatch.setattr(room, "PIECE_ITEMS", piece)
     X, Y = sets(41, 30)
     rng = np.random.default_rng(7)
     x, y = X[rng.permutation(41)], Y[rng.permutation(30)]
@@ -144,7 +144,7 @@ def test_permutations_of_features_make_a_valid_test(monkeypatch):
     X, Y = sets(60, 60, shift=1.5)
     whole = mmd(Gaussian(1.0), X, Y, 99, method="features", features=50)
     assert whole.pvalue == 0.01
-    monkeypatch.setattr(approximate, "LABELS", 120 * 7)  # fifteen passes instead of one
+    monkeypatch.setattr(approximate, "FEATURE_PASS_BYTES", 120 * 7)  # fifteen passes
     again = mmd(Gaussian(1.0), X, Y, 99, method="features", features=50)
     np.testing.assert_allclose(again.null, whole.null, rtol=1e-10)
 

@@ -16,9 +16,9 @@ from mercer.kernels import Kernel
 
 __all__ = ["evaluate", "in_parts", "multiply", "normal", "rows_at_once"]
 
-SHARE = 0.4  # of the free memory that blocks may take
-WIDEST = 1 << 16  # columns of a block
-LEAST = 16  # rows below which a block is not made smaller
+FREE_MEMORY_SHARE = 0.4  # of the free memory that blocks may take
+MAX_BLOCK_COLUMNS = 1 << 16  # columns of a block
+MIN_BLOCK_ROWS = 16  # rows below which a block is not made smaller
 
 
 def evaluate(kernel: Kernel, A: Tensor, B: Tensor = None) -> Any:
@@ -41,8 +41,8 @@ def multiply(kernel: Kernel, A: Tensor, B: Tensor, V: Tensor) -> Any:
 
     V = V.double()
     out = torch.zeros((len(A), V.shape[1]), dtype=torch.float64, device=A.device)
-    for j in range(0, len(B), WIDEST):
-        right, some = B[j : j + WIDEST], V[j : j + WIDEST]
+    for j in range(0, len(B), MAX_BLOCK_COLUMNS):
+        right, some = B[j : j + MAX_BLOCK_COLUMNS], V[j : j + MAX_BLOCK_COLUMNS]
         height = rows_at_once(kernel, len(right), A)
 
         def use(i: slice, right: Tensor = right, some: Tensor = some) -> None:
@@ -81,7 +81,7 @@ def normal(kernel: Kernel, A: Tensor, B: Tensor, V: Tensor, W: Tensor = None) ->
 def rows_at_once(kernel: Kernel, columns: int, rows: Tensor) -> int:
     """Return how many rows of a block fit into the device's memory."""
     each = columns * rows.element_size() * (kernel.workspace() + 3)
-    return max(int(SHARE * free_bytes(rows.device) / each), LEAST)
+    return max(int(FREE_MEMORY_SHARE * free_bytes(rows.device) / each), MIN_BLOCK_ROWS)
 
 
 def in_parts(count: int, size: int, use: Callable[[slice], None]) -> None:
@@ -91,9 +91,9 @@ def in_parts(count: int, size: int, use: Callable[[slice], None]) -> None:
         try:
             use(slice(start, min(start + size, count)))
         except Exception as error:
-            if not is_full(error) or size <= LEAST:
+            if not is_full(error) or size <= MIN_BLOCK_ROWS:
                 raise
-            size = max(min(size, count - start) // 2, LEAST)
+            size = max(min(size, count - start) // 2, MIN_BLOCK_ROWS)
         else:
             start += size
             continue

@@ -21,7 +21,7 @@ from mercer.kernels import Kernel
 
 __all__ = ["Length", "Metric", "PairProgram", "ProgramWriter", "Unfused"]
 
-LARGEST = 3e38  # in single precision
+MAX_SINGLE = 3e38  # in single precision
 LOG2E = math.log2(math.e)
 
 
@@ -187,5 +187,5 @@ class ProgramWriter:
             tuple(self.metrics.values()),
             tuple(self.lengths),
             tuple(f"{name} = {text}" for text, name in self.lines.items()),
-            tuple(max(min(value, LARGEST), -LARGEST) for value in self.values),
+            tuple(max(min(value, MAX_SINGLE), -MAX_SINGLE) for value in self.values),
         )

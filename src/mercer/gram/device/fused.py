@@ -15,18 +15,18 @@ from typing import Any
 
 from mercer.gram.device.devices import Tensor
 from mercer.gram.device.expression import PairProgram
-from mercer.gram.device.prepared_rows import PADDING, PreparedRows, Products, clearance, whole
+from mercer.gram.device.prepared_rows import ROW_PADDING, PreparedRows, Products, clearance, whole
 from mercer.gram.device.source import SourceShape, Way, text
 
 __all__ = ["available", "multiply"]
 
-FEW = (1, 2, 4, 8)  # columns of coefficients that are added up one by one
-APART = (1, 2, 4)  # ... where each pair of places has its own sums
-MANY = (16, 32, 64)  # ... and by products of matrices
-INSTANCES = 4096  # of the kernel, in which the work should be cut at least
-SHORTEST = 2048  # columns that one instance should have at least
-LONGEST = 4096  # ... and at most, where its sums are all in single precision
-LOW = 4  # dimensions in which nearly every block has pairs that are close
+ADDED_ONE_BY_ONE = (1, 2, 4, 8)  # columns of coefficients that are added up one by one
+WITH_SUMS_APART = (1, 2, 4)  # the same where each pair of places has its own sums
+BY_PRODUCTS = (16, 32, 64)  # columns that are added up by products of matrices
+MIN_INSTANCES = 4096  # of the kernel, in which the work should be cut at least
+MIN_INSTANCE_COLUMNS = 2048  # columns that one instance should have at least
+MAX_INSTANCE_COLUMNS = 4096  # and at most, where its sums are all in single precision
+CROWDED_DIMENSIONS = 4  # dimensions in which nearly every block has pairs that are close
 
 
 def available(device: str) -> bool:
@@ -71,8 +71,15 @@ def multiply(
         columns = V.float()
     found = torch.cat(
         [
-            _some(program, first, second, columns[:, start : start + MANY[-1]], products, blocks)
-            for start in range(0, columns.shape[1], MANY[-1])
+            _some(
+                program,
+                first,
+                second,
+                columns[:, start : start + BY_PRODUCTS[-1]],
+                products,
+                blocks,
+            )
+            for start in range(0, columns.shape[1], BY_PRODUCTS[-1])
         ],
         dim=1,
     )
@@ -93,8 +100,8 @@ def _some(
 
     t = int(V.shape[1])
     ways, nears = _ways(program, first, second)
-    few = APART if set(ways) == {"difference"} else FEW
-    form = _form(program, first, ways, products, next(k for k in few + MANY if k >= t))
+    few = WITH_SUMS_APART if set(ways) == {"difference"} else ADDED_ONE_BY_ONE
+    form = _form(program, first, ways, products, next(k for k in few + BY_PRODUCTS if k >= t))
     n, m = first.padded, second.padded
     bm, bn, warps, stages = blocks or table(form)
     span = _span(form, n, m, bm)
@@ -133,10 +140,10 @@ def _form(
 
 def _span(form: SourceShape, n: int, m: int, bm: int) -> int:
     """Return how many columns an instance has: few if there are few rows, to have many of them."""
-    cuts = max(min(-(-INSTANCES * bm // n), m // SHORTEST), 1)
+    cuts = max(min(-(-MIN_INSTANCES * bm // n), m // MIN_INSTANCE_COLUMNS), 1)
     if form.apart:
-        cuts = max(cuts, -(-m // LONGEST))
-    return -(-m // cuts // PADDING) * PADDING
+        cuts = max(cuts, -(-m // MAX_INSTANCE_COLUMNS))
+    return -(-m // cuts // ROW_PADDING) * ROW_PADDING
 
 
 def _coefficients(form: SourceShape, V: Tensor, m: int) -> Any:
@@ -161,7 +168,7 @@ def _ways(
         near = 0.0
         if metric.kind == "squared" and a.columns is not None and b.columns is not None:
             near = clearance(steep, max(float(a.longest), float(b.longest)))
-        close = near > 0 and int(a.columns.shape[0]) <= LOW
+        close = near > 0 and int(a.columns.shape[0]) <= CROWDED_DIMENSIONS
         if a.table is None or close:
             ways.append("difference")
         else:

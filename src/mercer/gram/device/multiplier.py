@@ -15,7 +15,7 @@ from mercer.kernels import Kernel
 __all__ = ["Multiplier", "Precision", "ReadyRows"]
 
 Precision = Literal["single", "double"]
-FEW = 4  # columns of coefficients that may count with all their digits at little cost
+MAX_EXACT_COLUMNS = 4  # of coefficients, that may count with all their digits
 
 
 @dataclass
@@ -91,12 +91,12 @@ class Multiplier:
         """Return K(A, B) @ V in double precision; what is not finite is left to the caller."""
         if self.program is None or A.side is None or B.side is None:
             return blocks.multiply(self.kernel, A.rows, B.rows, V)
-        exact = exact and V.shape[1] <= FEW and self.products not in ("half", "tf32")
+        exact = exact and V.shape[1] <= MAX_EXACT_COLUMNS and self.products not in ("half", "tf32")
         return fused.multiply(self.program, A.side, B.side, V, self.products, exact)
 
     def normal(self, A: ReadyRows, B: ReadyRows, V: Tensor, W: Tensor = None) -> Any:
         """Return CᵀW(CV) with C = K(A, B), in double precision."""
-        if (self.program is None or A.side is None) and len(B.rows) <= blocks.WIDEST:
+        if (self.program is None or A.side is None) and len(B.rows) <= blocks.MAX_BLOCK_COLUMNS:
             return blocks.normal(self.kernel, A.rows, B.rows, V, W)
         values = self.multiply(A, B, V, exact=True)
         return self.multiply(B, A, values if W is None else values * W)

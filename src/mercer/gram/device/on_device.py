@@ -29,7 +29,7 @@ from mercer.memory import afford
 __all__ = ["OnDevice", "product"]
 
 T = TypeVar("T")
-SQUARE = 8192  # side of the blocks of which a whole matrix is made
+BLOCK_SIDE = 8192  # side of the blocks of which a whole matrix is made
 
 
 class OnDevice:
@@ -195,7 +195,7 @@ class OnDevice:
     def _fill(self, K: Tensor) -> None:
         """Write the whole matrix, symmetric to the last bit, into an array or a tensor."""
         X = self.rows.all().double()
-        parts = list(spans(self.order, SQUARE))
+        parts = list(spans(self.order, BLOCK_SIDE))
         for number, i in enumerate(parts):
             for j in parts[number:]:
                 block = evaluate(self._plain, X[i], None if i == j else X[j])

@@ -21,18 +21,18 @@ from mercer.kernels import Cosine, Kernel, Periodic, QuadraticForm
 from mercer.kernels.algebra.normalization import Normalize
 from mercer.kernels.vectors.cosine import unit_rows
 
-__all__ = ["PADDING", "MetricRows", "PreparedRows", "Products", "Role", "origins", "prepare"]
+__all__ = ["ROW_PADDING", "MetricRows", "PreparedRows", "Products", "Role", "origins", "prepare"]
 
 Role = Literal["first", "second"]
 # How the products are computed: of halves split in two, of halves, or of single-precision numbers
 # in one of Triton's ways.
 Products = Literal["split", "half", "tf32x3", "tf32", "ieee"]
-PADDING = 256  # rows are padded to a multiple of this, so that no loop needs a mask
-STEP = 16  # what a matrix unit takes of a row at a time
-HALF = 14  # the largest entry is brought below 2 to this power
-WHOLE = 320  # halves of a row that are loaded at once
-PIECE = 64  # ... and a piece of a longer row
-CHUNK = 1 << 25  # entries of a working copy in double precision
+ROW_PADDING = 256  # rows are padded to a multiple of this, so that no loop needs a mask
+MATRIX_UNIT_STEP = 16  # what a matrix unit takes of a row at a time
+MAX_HALF_EXPONENT = 14  # the largest entry is brought below 2 to this power
+MAX_WHOLE_ROW = 320  # halves of a row that are loaded at once
+ROW_PIECE = 64  # halves of a longer row that are loaded at once
+COPY_ENTRIES = 1 << 25  # entries of a working copy in double precision
 
 
 @dataclass
@@ -115,7 +115,7 @@ def padded(count: int) -> int:
     >>> padded(3), padded(257)
     (256, 512)
     """
-    return max(-(-count // PADDING), 1) * PADDING
+    return max(-(-count // ROW_PADDING), 1) * ROW_PADDING
 
 
 def origins(program: PairProgram, X: Tensor) -> list[Any]:
@@ -171,13 +171,13 @@ def table_width(d: int, products: Products) -> int:
     (64, 640)
     """
     K = 3 * d if products == "split" else d
-    step = PIECE if K > whole(products) else STEP
+    step = ROW_PIECE if K > whole(products) else MATRIX_UNIT_STEP
     return -(-K // step) * step
 
 
 def whole(products: Products) -> int:
     """Return up to which length rows are loaded at once; longer ones come in pieces."""
-    return WHOLE if products in ("split", "half") else WHOLE // 2
+    return MAX_WHOLE_ROW if products in ("split", "half") else MAX_WHOLE_ROW // 2
 
 
 def _part(
@@ -188,8 +188,8 @@ def _part(
     n, d = len(X), seen_width(metric, int(X.shape[1]))
     room, place = padded(n), {"device": X.device}
     rows = torch.empty((n, d), dtype=torch.float32, **place)
-    for start in range(0, n, max(CHUNK // d, 1)):
-        some = slice(start, start + max(CHUNK // d, 1))
+    for start in range(0, n, max(COPY_ENTRIES // d, 1)):
+        some = slice(start, start + max(COPY_ENTRIES // d, 1))
         seen = _seen(metric, X[some], role).double()
         if center is not None:
             seen = seen - center
@@ -220,7 +220,7 @@ def _table(rows: Tensor, room: int, role: Role, products: Products) -> tuple[Any
     table = torch.zeros((room, width), dtype=torch.float16, **place)
     exponent = torch.frexp(rows.abs().amax()).exponent
     one = torch.ones((), dtype=torch.float32, **place)
-    rows = rows * torch.ldexp(one, HALF - exponent)
+    rows = rows * torch.ldexp(one, MAX_HALF_EXPONENT - exponent)
     high = table[:n, :d]
     high.copy_(rows)
     if products == "split":
@@ -228,7 +228,7 @@ def _table(rows: Tensor, room: int, role: Role, products: Products) -> tuple[Any
         first, second = (high, low) if role == "first" else (low, high)
         table[:n, d : 2 * d] = first
         table[:n, 2 * d : 3 * d] = second
-    return table, torch.ldexp(one, exponent - HALF)
+    return table, torch.ldexp(one, exponent - MAX_HALF_EXPONENT)
 
 
 def _seen(metric: Metric, X: Tensor, role: Role) -> Any:

@@ -34,10 +34,10 @@ __all__ = ["DeviceSketch"]
 
 T = TypeVar("T")
 SAMPLED_UP_TO = 6000  # centers with which a preconditioner is made from more items than those
-SAMPLE = 4  # items for each of them
+SAMPLED_PER_CENTER = 4  # items for each of them
 # Errors of similarities in single precision are a few times 1e-7. Below this share of the core's
 # diagonal they make steps go astray; with it, predictions change by less than the data's noise.
-NOISE = 1e-6
+SINGLE_NOISE_SHARE = 1e-6
 
 
 class DeviceSketch:
@@ -198,7 +198,7 @@ class DeviceSketch:
         """
         if self.count <= EIGEN_UP_TO and self.precision == "double":
             return Whitening(self.core())
-        least = NOISE if self.precision == "single" else 0.0
+        least = SINGLE_NOISE_SHARE if self.precision == "single" else 0.0
         return DeviceWhitening(self._core(), least)
 
     def preconditioner(
@@ -222,7 +222,7 @@ class DeviceSketch:
         total = float(self.order) if total is None else total
         if self.count > SAMPLED_UP_TO and isinstance(white, DeviceWhitening):
             return white.squared(total / self.count, penalty)
-        count = min(self.order, max(SAMPLE * self.count, 1000))
+        count = min(self.order, max(SAMPLED_PER_CENTER * self.count, 1000))
         places = np.random.default_rng(seed).choice(self.order, count, replace=False)
         C = self._sampled(np.sort(places)).T
         on_device = isinstance(white, DeviceWhitening)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mercer.gram.device.expression import PairProgram
-from mercer.gram.device.prepared_rows import PIECE, Products, whole
+from mercer.gram.device.prepared_rows import ROW_PIECE, Products, whole
 
 __all__ = ["SourceShape", "Way", "text"]
 
@@ -143,13 +143,13 @@ def _dots(form: SourceShape, i: int, K: int) -> tuple[list[str], list[str]]:
     ways = {"split": "", "half": ""}
     mode = ways.get(form.products, f', input_precision="{form.products}"')
     if K > whole(form.products):
-        offsets = f"j_[:, None] * {K} + tl.arange(0, {PIECE})[None, :]"
+        offsets = f"j_[:, None] * {K} + tl.arange(0, {ROW_PIECE})[None, :]"
         return [
-            f"oa{i} = i_[:, None] * {K} + tl.arange(0, {PIECE})[None, :]",
+            f"oa{i} = i_[:, None] * {K} + tl.arange(0, {ROW_PIECE})[None, :]",
             f"ob{i} = {offsets}",
         ], [
             f"g{i} = tl.zeros([BM, BN], tl.float32)",
-            f"for k in tl.range(0, {K}, {PIECE}):",
+            f"for k in tl.range(0, {K}, {ROW_PIECE}):",
             f"    a = tl.load(A{i} + first * {K} + k + oa{i})",
             f"    b = tl.load(B{i} + j * {K} + k + ob{i})",
             f"    g{i} = tl.dot(a, tl.trans(b), g{i}{mode})",

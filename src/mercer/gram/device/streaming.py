@@ -17,9 +17,9 @@ from mercer.gram.device.numeric_rows import dense, numbers
 
 __all__ = ["DeviceRows"]
 
-BYTES = 1 << 27  # of a chunk
-LEAST = 4096  # rows below which a chunk is not made smaller
-SHARE = 0.5  # of the free memory that rows which stay may take
+CHUNK_BYTES = 1 << 27  # of a chunk
+MIN_CHUNK_ROWS = 4096  # rows below which a chunk is not made smaller
+RESIDENT_SHARE = 0.5  # of the free memory that rows which stay may take
 # Beside the rows themselves, their copies for fused products take about so many times their bytes.
 COPIES = 5
 
@@ -64,9 +64,9 @@ class DeviceRows:
 
         self.dtype = dtype or (torch.float32 if "float32" in kind else torch.float64)
         each = self.width * self.dtype.itemsize
-        self.size = max(BYTES // each // 256 * 256, LEAST)
+        self.size = max(CHUNK_BYTES // each // 256 * 256, MIN_CHUNK_ROWS)
         needed = self.count * each * COPIES
-        self.stay = needed <= SHARE * free_bytes(device) if stay is None else stay
+        self.stay = needed <= RESIDENT_SHARE * free_bytes(device) if stay is None else stay
 
     def halve(self) -> bool:
         """Let rows no longer stay, or make chunks smaller; return whether that was possible."""
@@ -74,7 +74,7 @@ class DeviceRows:
             self.stay, self.whole = False, None
             return True
         self.size //= 2
-        return self.size >= LEAST
+        return self.size >= MIN_CHUNK_ROWS
 
     def all(self) -> Any:
         """Return all rows in one tensor."""

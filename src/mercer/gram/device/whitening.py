@@ -15,7 +15,7 @@ from mercer.gram.device.streaming import tensor
 __all__ = ["DeviceWhitening", "inverse"]
 
 Map = Callable[[np.ndarray], np.ndarray]
-TRIES = 6  # of adding ten times more to the diagonal
+MAX_JITTER_TRIES = 6  # of adding ten times more to the diagonal
 EPS = float(np.finfo(float).eps)
 
 
@@ -54,7 +54,7 @@ class DeviceWhitening:
             raise SolveError("the similarities of the centers are not finite; scale the data down")
         self.rank, self.device, jitter = M, core.device, max(least, M * EPS) * size
         before = diagonal.clone()
-        for _ in range(TRIES):
+        for _ in range(MAX_JITTER_TRIES):
             diagonal.copy_(before + jitter)
             self._lower, info = torch.linalg.cholesky_ex(core)
             if int(info) == 0:

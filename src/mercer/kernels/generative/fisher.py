@@ -23,8 +23,8 @@ __all__ = ["Fisher"]
 
 LEARNED = ("empirical", "diagonal")
 NAMES = (*LEARNED, "exact", "identity")
-RIDGE = 1e-3  # where nothing was said and the information is singular
-SINGULAR = 1e-10  # share of a parameter's variance that the other parameters leave unexplained
+DEFAULT_RIDGE = 1e-3  # where nothing was said and the information is singular
+SINGULAR_SHARE = 1e-10  # of a parameter's variance, that the other parameters leave unexplained
 
 
 @kernel
@@ -222,7 +222,7 @@ def _checked(values: Array) -> np.ndarray:
             raise ValidityError("information of Fisher must be symmetric (6.34)")
         if smallest >= 0:
             smallest = _smallest(_correlations(F))
-    if smallest < -SINGULAR:
+    if smallest < -SINGULAR_SHARE:
         raise ValidityError(
             f"information of Fisher must be positive semi-definite (6.34), but has the eigenvalue "
             f"{smallest:.3g} in units of its diagonal"
@@ -239,9 +239,9 @@ def _correlations(F: np.ndarray) -> np.ndarray:
 
 
 def _smallest(C: np.ndarray) -> float:
-    """Return the smallest eigenvalue, or 0 where it is certainly not below minus SINGULAR."""
+    """Return the smallest eigenvalue, or 0 where it is certainly not clearly negative."""
     try:
-        linalg.cholesky(C + SINGULAR * np.eye(len(C)))
+        linalg.cholesky(C + SINGULAR_SHARE * np.eye(len(C)))
         return 0.0
     except linalg.LinAlgError:
         return float(np.linalg.eigvalsh(C)[0])
@@ -250,7 +250,7 @@ def _smallest(C: np.ndarray) -> float:
 def _rank(F: np.ndarray) -> int:
     """Return how many parameters are not a linear function of others, as far as numbers tell."""
     C = _correlations(F)
-    return 0 if C.size == 0 else int(linalg.lapack.dpstrf(C, tol=SINGULAR)[2])
+    return 0 if C.size == 0 else int(linalg.lapack.dpstrf(C, tol=SINGULAR_SHARE)[2])
 
 
 def _ridge(F: np.ndarray, ridge: float | None) -> float:
@@ -263,13 +263,14 @@ def _ridge(F: np.ndarray, ridge: float | None) -> float:
     if not F.any():
         raise _singular(0, len(F))
     warnings.warn(
-        f"the Fisher information of {len(F)} parameters has only rank {rank}; ridge={RIDGE} of "
-        "the mean of its diagonal is added to the diagonal. Say ridge=... to choose it (by "
-        "cross-validation, where items are few), or information='diagonal'",
+        f"the Fisher information of {len(F)} parameters has only rank {rank}; "
+        f"ridge={DEFAULT_RIDGE} of the mean of its diagonal is added to the diagonal. Say "
+        "ridge=... to choose it (by cross-validation, where items are few), or "
+        "information='diagonal'",
         ModelWarning,
         stacklevel=2,
     )
-    return RIDGE
+    return DEFAULT_RIDGE
 
 
 def _singular(rank: int, order: int) -> ValidityError:

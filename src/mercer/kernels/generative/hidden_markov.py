@@ -1,11 +1,8 @@
 """The hidden Markov kernel: alike because the same hidden path explains both sequences.
 
-Two sequences that share a hidden path are together as probable as a sum over all paths, which
-shrinks with every step far below the range of floating-point numbers. So the loops keep a number
-as two, m·2^(512e) with 2^−256 ≤ m < 2^256, and 0 has an exponent below all others. A step is then
-plain arithmetic as long as exponents agree. Where they do not, sums are aligned state by state: a
-path that is hopeless now is not given up, because what comes later may be possible on that path
-only.
+The sum over all paths shrinks with every step far below the range of floating-point numbers, so it
+is kept in an extended one. Where exponents do not agree, sums are aligned state by state: a path
+that is hopeless now is not given up, because what comes later may be possible on that path only.
 """
 
 from __future__ import annotations
@@ -23,6 +20,7 @@ from mercer.engine.block import Block
 from mercer.engine.tiles import quiet
 from mercer.errors import ValidityError
 from mercer.kernels.base import kernel
+from mercer.kernels.extended_range import LOG_UNIT, NOTHING, lowered, rescaled
 from mercer.kernels.generative.model_kernel import ModelKernel, flag, warn_of_impossible
 from mercer.kernels.proof import Proof, proved
 from mercer.values import Identity
@@ -224,11 +222,7 @@ def relative(logs: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return logs - top[:, None], shifts
 
 
-HIGH, LOW = 2.0**256, 2.0**-256
-UP, DOWN = 2.0**512, 2.0**-512
-LOG_UP = 512 * math.log(2.0)
-NOTHING = -(2**60)  # the exponent of zero
-FARTHEST = 1e14  # a logarithm below minus this counts as −∞, so that exponents cannot overflow
+MAX_LOGARITHM = 1e14  # one below minus this counts as −∞, so that exponents cannot overflow
 
 
 class Chain(NamedTuple):
@@ -249,9 +243,9 @@ def split(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> split(np.array([0.0, -np.inf, -1000.0]))[1].tolist()
     [0, -1152921504606846976, -3]
     """
-    some = logs > -FARTHEST
-    exponents = np.where(some, np.rint(np.where(some, logs, 0.0) / LOG_UP), NOTHING)
-    mantissas = np.where(some, np.exp(np.where(some, logs - exponents * LOG_UP, 0.0)), 0.0)
+    some = logs > -MAX_LOGARITHM
+    exponents = np.where(some, np.rint(np.where(some, logs, 0.0) / LOG_UNIT), NOTHING)
+    mantissas = np.where(some, np.exp(np.where(some, logs - exponents * LOG_UNIT, 0.0)), 0.0)
     return np.ascontiguousarray(mantissas), exponents.astype(np.int64)
 
 
@@ -302,7 +296,8 @@ def _shared(x, x_e, z, z_e, links, room, room_e):
     end, has nothing more to say."""
     states = len(links.start)
     here = 0
-    room[0, :], room_e[0, :] = links.start, links.start_e
+    for s in range(states):
+        room[0, s], room_e[0, s] = links.start[s], links.start_e[s]
     for t in range(max(len(x), len(z))):
         if t > 0:
             _walk(room, room_e, here, links.step, links.step_e, links.plain)
@@ -310,18 +305,18 @@ def _shared(x, x_e, z, z_e, links, room, room_e):
         for s in range(states):
             m, e = room[here, s], room_e[here, s]
             if t < len(x):
-                m, e = _kept(m * x[t, s], e + x_e[t, s])
+                m, e = rescaled(m * x[t, s], e + x_e[t, s])
             if t < len(z):
-                m, e = _kept(m * z[t, s], e + z_e[t, s])
+                m, e = rescaled(m * z[t, s], e + z_e[t, s])
             room[here, s], room_e[here, s] = m, e
     highest, total = NOTHING, 0.0
     for s in range(states):
         highest = max(highest, room_e[here, s])
     for s in range(states):
-        total += _lowered(room[here, s], room_e[here, s], highest)
+        total += lowered(room[here, s], room_e[here, s], highest)
     if total == 0.0:
         return -np.inf
-    return math.log(total) + LOG_UP * highest
+    return math.log(total) + LOG_UNIT * highest
 
 
 @compiled
@@ -342,29 +337,9 @@ def _walk(room, room_e, here, step, step_e, plain):
         else:
             highest = NOTHING
             for s in range(states):
-                _, e = _kept(room[here, s] * step[s, r], room_e[here, s] + step_e[s, r])
+                _, e = rescaled(room[here, s] * step[s, r], room_e[here, s] + step_e[s, r])
                 highest = max(highest, e)
             for s in range(states):
-                m, e = _kept(room[here, s] * step[s, r], room_e[here, s] + step_e[s, r])
-                total += _lowered(m, e, highest)
-        room[there, r], room_e[there, r] = _kept(total, highest)
-
-
-@compiled
-def _kept(m, e):
-    """Return a number with a mantissa that is neither large nor small."""
-    if m >= HIGH:
-        return m * DOWN, e + 1
-    if m < LOW:
-        if m == 0.0:
-            return 0.0, NOTHING
-        return m * UP, e - 1
-    return m, e
-
-
-@compiled
-def _lowered(m, e, highest):
-    """Return m·2^(512e) in units of 2^(512·highest), where what is two lower is lost anyway."""
-    if e == highest:
-        return m
-    return m * DOWN if e == highest - 1 else 0.0
+                m, e = rescaled(room[here, s] * step[s, r], room_e[here, s] + step_e[s, r])
+                total += lowered(m, e, highest)
+        room[there, r], room_e[there, r] = rescaled(total, highest)

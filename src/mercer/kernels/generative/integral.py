@@ -21,7 +21,7 @@ from mercer.values import Identity, whole
 __all__ = ["LatentIntegral"]
 
 METHODS = ("quadrature", "monte carlo")
-FINEST = 100  # nodes along one dimension; the weights of many more are not floating-point numbers
+MAX_NODES = 100  # along one dimension; weights of many more are not floating-point numbers
 
 
 @kernel
@@ -87,9 +87,9 @@ class LatentIntegral(NonnegativeFeatures):
         if self.method not in METHODS:
             hint = suggestion(self.method, METHODS)
             raise ValidityError(f"method of LatentIntegral cannot be {self.method!r}{hint}")
-        if self.method == "quadrature" and (self.dimensions > 2 or self.nodes > FINEST):
+        if self.method == "quadrature" and (self.dimensions > 2 or self.nodes > MAX_NODES):
             raise ValidityError(
-                f"quadrature takes at most 2 dimensions and {FINEST} nodes along each, found "
+                f"quadrature takes at most 2 dimensions and {MAX_NODES} nodes along each, found "
                 f"{self.dimensions} and {self.nodes}; use method='monte carlo'"
             )
         if self.method == "monte carlo" and self.nodes < 2:

@@ -68,7 +68,7 @@ class Density(NonnegativeFeatures, ModelKernel):
         return proved(self, "it is p(x)p(z), the inner product of one feature (6.28)")
 
 
-ROUNDING = 1e-8  # by which the sum of weights may differ from 1
+WEIGHT_ROUNDING = 1e-8  # by which the sum of weights may differ from 1
 
 
 @kernel
@@ -149,7 +149,7 @@ class Mixture(NonnegativeFeatures):
             raise ValidityError(
                 f"Mixture has {len(self.components)} components, but {len(clean)} weights"
             )
-        if abs(sum(clean) - 1) > ROUNDING:
+        if abs(sum(clean) - 1) > WEIGHT_ROUNDING:
             raise ValidityError(
                 f"weights of Mixture must sum to 1 (6.29), but sum to {sum(clean)}"
             )

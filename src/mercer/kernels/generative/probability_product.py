@@ -18,7 +18,7 @@ from mercer.values import positive
 __all__ = ["ProbabilityProduct"]
 
 SHAPES = ("full", "diagonal", "spherical")
-SHARE = 0.1  # of the variance of all rows, which is added to that of each sample
+VARIANCE_SHARE = 0.1  # of the variance of all rows, which is added to that of each sample
 
 
 @kernel
@@ -87,11 +87,11 @@ class ProbabilityProduct(Kernel):
         each = np.repeat(w, points.lengths)
         mean = np.average(points.steps, axis=0, weights=each)
         variance = np.average((points.steps - mean) ** 2, axis=0, weights=each)
-        ridge = SHARE * float(np.mean(variance))
+        ridge = VARIANCE_SHARE * float(np.mean(variance))
         if not 0 < ridge < math.inf:
             raise DomainError(
                 f"all rows of all samples of X are the same, or too large: their mean variance is "
-                f"{ridge / SHARE}, so that there is no scale for the ridge; give a number"
+                f"{ridge / VARIANCE_SHARE}, so that there is no scale for the ridge; give a number"
             )
         return self.set_params(ridge=ridge)
 

@@ -23,8 +23,8 @@ from mercer.values import whole
 
 __all__ = ["Graphlet"]
 
-ALL = 1_000_000  # so many subsets of nodes are all looked at
-SOME = 100_000  # of more than that, so many are drawn
+MAX_SUBSETS = 1_000_000  # so many subsets of nodes are all looked at
+DRAWN_SUBSETS = 100_000  # of more than that, so many are drawn
 
 
 @kernel
@@ -103,7 +103,7 @@ class Graphlet(PatternKernel):
 
     def draws(self, n: int) -> np.ndarray | None:
         """Return the subsets of n nodes that are drawn, or None if all are counted."""
-        limit, count = (self.samples,) * 2 if self.samples else (ALL, SOME)
+        limit, count = (self.samples,) * 2 if self.samples else (MAX_SUBSETS, DRAWN_SUBSETS)
         if self.size == 3 or math.comb(n, self.size) <= limit:
             return None
         return drawn_subsets(n, self.size, count, self.seed)
@@ -175,7 +175,7 @@ def drawn_subsets(n: int, size: int, count: int, seed: int) -> np.ndarray:
     return found[:count]
 
 
-DENSE = 2000  # nodes; of larger graphs the matrix is not written out
+MAX_DENSE_NODES = 2000  # nodes; of larger graphs the matrix is not written out
 
 
 @compiled
@@ -255,7 +255,7 @@ def _fives(A, found):
 @compiled
 def count_some(starts, neighbors, first, n, subsets, types, counts):
     """Count the shapes of given subsets of the nodes of one graph."""
-    dense = n <= DENSE
+    dense = n <= MAX_DENSE_NODES
     A = _matrix(starts, neighbors, first, n if dense else 0)
     for s in range(len(subsets)):
         code, bit = 0, 0

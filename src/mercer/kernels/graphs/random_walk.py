@@ -20,7 +20,7 @@ from mercer.values import positive, whole
 
 __all__ = ["RandomWalk"]
 
-DENSE = 500  # nodes; the spectra of larger graphs are not computed whole
+MAX_SPECTRUM_NODES = 500  # nodes; the spectra of larger graphs are not computed whole
 
 
 @kernel
@@ -161,7 +161,7 @@ class Spectra(Points):
 
     @classmethod
     def of(cls, points: Graphs) -> Spectra:
-        if points.kind.nodes or points.kind.edges or points.sizes.max() > DENSE:
+        if points.kind.nodes or points.kind.edges or points.sizes.max() > MAX_SPECTRUM_NODES:
             return cls(None, points.first, points.last)
         values, weights = [np.empty(0)], [np.empty(0)]
         for i in range(len(points)):
@@ -207,7 +207,7 @@ def _radius(A: Array) -> float:
     """Return the largest eigenvalue of a symmetric matrix that is not negative."""
     if A.shape[0] == 0:
         return 0.0
-    if A.shape[0] <= DENSE:
+    if A.shape[0] <= MAX_SPECTRUM_NODES:
         return float(np.linalg.eigvalsh(A.toarray() if sparse.issparse(A) else A)[-1])
     start = np.ones(A.shape[0])  # never orthogonal to the eigenvector, which is not negative
     found = sparse.linalg.eigsh(sparse.csr_array(A), 1, which="LA", v0=start)
@@ -235,8 +235,8 @@ def _matching(left: Graph, right: Graph) -> Iterator[tuple[int, int]]:
                 yield v, w
 
 
-SMALL = 1e-20  # squared residual for each pair of nodes, at which the sum has all its digits
-STEPS = 1000  # of conjugate gradients; a system that needs more is as large as it takes steps
+CG_RESIDUAL = 1e-20  # squared residual for each pair of nodes, at which the sum has all its digits
+MAX_CG_STEPS = 1000  # a system that needs more is as large as it takes steps
 
 
 @compiled
@@ -360,8 +360,8 @@ def _solve(starts, near, n, decay, r, p, q):
     r[:n] = 1.0
     p[:n] = 1.0
     total, square = 0.0, float(n)
-    for _ in range(max(STEPS, 2 * n)):
-        if square <= SMALL * n:
+    for _ in range(max(MAX_CG_STEPS, 2 * n)):
+        if square <= CG_RESIDUAL * n:
             break
         _step(starts, near, n, p, q)
         slope = 0.0

@@ -24,7 +24,7 @@ from mercer.kernels.patterns import Vocabulary
 
 __all__ = ["Refined", "RefinedLabels", "Refinement", "refine", "relabel"]
 
-ROOM = 60  # nodes of a tree that is written out
+MAX_WRITTEN_NODES = 60  # nodes of a tree that is written out
 
 
 class DepthLabels(NamedTuple):
@@ -60,7 +60,7 @@ class Refinement(Vocabulary):
         depth = int(np.searchsorted(self.offsets, column, side="right")) - 1
         return f"depth {depth}: {self.words(depth, column - int(self.offsets[depth]))}"
 
-    def words(self, depth: int, code: int, room: float = ROOM) -> str:
+    def words(self, depth: int, code: int, room: float = MAX_WRITTEN_NODES) -> str:
         """Return a label of some depth as a tree, cut short where it has too many nodes."""
         if depth == 0:
             return str(self.labels[code])
@@ -226,7 +226,7 @@ def relabel(points: Graphs, refined: Refined, depth: int) -> Graphs:
     return Graphs(again, graphs.first, graphs.last)
 
 
-MANY = 24  # neighbors; more are sorted by a heap
+INSERTION_SORT_UP_TO = 24  # neighbors; more are sorted by a heap
 
 
 @compiled
@@ -381,7 +381,7 @@ def _equal(left, a, b, right, c, d):
 @compiled
 def _sort(words, a, b):
     """Sort a part of the words, by a heap if it is long; NumPy's takes seconds to compile."""
-    if b - a > MANY:
+    if b - a > INSERTION_SORT_UP_TO:
         for top in range((b - a) // 2 - 1, -1, -1):
             _sift(words, a, top, b - a)
         for end in range(b - a - 1, 0, -1):

@@ -40,7 +40,7 @@ __all__ = [
     "vertices",
 ]
 
-NODES = 600  # of one side, that are compared at once
+NODES_AT_ONCE = 600  # of one side, that are compared at once
 
 
 class Vertices(Points):
@@ -149,7 +149,7 @@ def _gathered(points: Vertices) -> Iterator[tuple[slice, np.ndarray, np.ndarray]
     begin = 0
     while begin < len(sizes):
         total = np.cumsum(sizes[begin:])
-        end = begin + max(int(np.searchsorted(total, NODES, side="right")), 1)
+        end = begin + max(int(np.searchsorted(total, NODES_AT_ONCE, side="right")), 1)
         count = total[end - begin - 1]
         starts = np.concatenate([[0], total[: end - begin]])
         shift = np.repeat(points.first[begin:end] - starts[:-1], sizes[begin:end])

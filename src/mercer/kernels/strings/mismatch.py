@@ -29,7 +29,7 @@ from mercer.values import whole
 
 __all__ = ["Mismatch"]
 
-FEW_WORDS = 4096  # so many words make columns that BLAS multiplies
+MAX_DENSE_WORDS = 4096  # so many words make columns that BLAS multiplies
 
 
 @kernel
@@ -144,7 +144,7 @@ class Mismatch(PatternKernel):
     def listed(self) -> bool:
         """Whether words with all their neighbors are fewer than words with all their gaps."""
         k, m, q = self.length, self.mismatches, len(self.alphabet)
-        return q**k <= FEW_WORDS or neighbor_count(k, m, q) <= gapped_count(k, m)
+        return q**k <= MAX_DENSE_WORDS or neighbor_count(k, m, q) <= gapped_count(k, m)
 
     def _gapped(self, points: Points) -> GappedCounts:
         return points.view(("gapped", self), self._with_gaps)  # type: ignore[return-value]

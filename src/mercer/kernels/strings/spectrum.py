@@ -72,8 +72,8 @@ class Spectrum(PatternKernel):
         return proved(self, "it is an inner product of counts of substrings (6.1)")
 
 
-LARGEST = 2**62  # numbers of substrings stay below
-TABLE = 2**22  # so many possible substrings can be looked up in a table
+MAX_SUBSTRING_NUMBER = 2**62  # numbers of substrings stay below
+MAX_TABLE_ENTRIES = 2**22  # so many possible substrings can be looked up in a table
 
 
 class Substrings(NamedTuple):
@@ -137,7 +137,7 @@ def numbered(columns: Iterable[np.ndarray], alphabet: int) -> tuple[np.ndarray, 
     """
     word, size = np.zeros(1, np.int64), 1
     for letters in columns:
-        if size > LARGEST // max(alphabet, 1):
+        if size > MAX_SUBSTRING_NUMBER // max(alphabet, 1):
             word, size = ranks(word)
         word, size = word * alphabet + letters, size * alphabet
     word, size = ranks(word, size)
@@ -156,7 +156,7 @@ def ranks(values: np.ndarray, bound: int | None = None) -> tuple[np.ndarray, int
     """
     if bound is None:
         bound = int(values.max(initial=-1)) + 1
-    if bound > max(TABLE, 4 * len(values)):
+    if bound > max(MAX_TABLE_ENTRIES, 4 * len(values)):
         different, rank = np.unique(values, return_inverse=True)
         return rank, len(different)
     seen = np.zeros(bound, bool)

@@ -1,10 +1,4 @@
-"""Kernels on time series: similar if they can be aligned well.
-
-The sum over all alignments of a prefix of one series with a prefix of another is far outside the
-range of floating-point numbers, on either side. So the loops keep a sum as two numbers, m·2^(512e)
-with 2^−256 ≤ m < 2^256. Neighboring sums nearly always have the same exponent e, and then a step
-of the recursion is plain arithmetic, faster and with less rounding than logarithms would be.
-"""
+"""Kernels on time series: similar if they can be aligned well."""
 
 from __future__ import annotations
 
@@ -19,6 +13,7 @@ from mercer.engine.block import Block
 from mercer.engine.distances import squared_distances
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.extended_range import LOG_UNIT, NOTHING, lowered, rescaled
 from mercer.kernels.proof import Proof, proved, refute
 from mercer.kernels.vectors.bandwidths import resolve_bandwidth
 from mercer.kernels.vectors.stationary import Gaussian
@@ -225,12 +220,8 @@ def _median(lengths: np.ndarray, weights: np.ndarray | None) -> float:
     return float(np.mean(middle))
 
 
-HIGH, LOW = 2.0**256, 2.0**-256
-UP, DOWN = 2.0**512, 2.0**-512
-LOG_UP = 512 * math.log(2.0)
-NOTHING = -(2**60)  # the exponent of zero, below all others
-ORDINARY = 170.0  # exp(−170) is still above 2^−256
-FARTHEST = 1e18  # beyond it a similarity is zero, so that exponents cannot overflow
+MAX_PLAIN_DISTANCE = 170.0  # exp(−170) is still above 2^−256
+MAX_DISTANCE = 1e18  # beyond it a similarity is zero, so that exponents cannot overflow
 
 
 @compiled
@@ -299,7 +290,7 @@ def _aligned(x, z, inverse, weights, divisible, room):
         above, row, above_e, row_e = row, above, row_e, above_e
     if above[m] == 0.0:
         return -np.inf
-    return math.log(above[m]) + LOG_UP * above_e[m]
+    return math.log(above[m]) + LOG_UNIT * above_e[m]
 
 
 @compiled
@@ -313,11 +304,11 @@ def _similarities(step, z, i, first, last, inverse, weights, divisible, local, l
         local[j] = total
     for j in range(first, last):
         distance, local_e[j] = local[j], 0
-        if distance <= ORDINARY:
+        if distance <= MAX_PLAIN_DISTANCE:
             local[j] = math.exp(-distance)
-        elif distance < FARTHEST:
-            local_e[j] = -round(distance / LOG_UP)
-            local[j] = math.exp(-local_e[j] * LOG_UP - distance)
+        elif distance < MAX_DISTANCE:
+            local_e[j] = -round(distance / LOG_UNIT)
+            local[j] = math.exp(-local_e[j] * LOG_UNIT - distance)
         else:
             local[j] = 0.0
     if len(weights):
@@ -338,23 +329,9 @@ def _extend(above, above_e, row, row_e, local, local_e, first, last):
             total = a + b + c
         else:
             e = max(a_e, b_e, c_e)
-            total = _lowered(a, a_e, e) + _lowered(b, b_e, e) + _lowered(c, c_e, e)
+            total = lowered(a, a_e, e) + lowered(b, b_e, e) + lowered(c, c_e, e)
         total *= local[j]
         e += local_e[j]
-        if total >= HIGH:
-            total, e = total * DOWN, e + 1
-        elif total < LOW:
-            if total == 0.0:
-                e = NOTHING
-            else:
-                total, e = total * UP, e - 1
+        total, e = rescaled(total, e)
         row[j + 1], row_e[j + 1] = total, e
         a, a_e, c, c_e = b, b_e, total, e
-
-
-@compiled
-def _lowered(m, e, highest):
-    """Return m·2^(512e) in units of 2^(512·highest), where what is two lower is lost anyway."""
-    if e == highest:
-        return m
-    return m * DOWN if e == highest - 1 else 0.0

@@ -17,7 +17,7 @@ from mercer.kernels.proof import Proof, proved
 
 __all__ = ["Jaccard", "SubsetCount"]
 
-SMALL = 12  # so many elements have few enough subsets to list
+MAX_LISTED_ELEMENTS = 12  # so many elements have few enough subsets to list
 
 
 class Overlap(Kernel):
@@ -70,7 +70,7 @@ class SubsetCount(Overlap):
 
     def map_features(self, points: Sets) -> FeatureMap | None:
         known = members(points).vocabulary
-        if len(known) > SMALL:
+        if len(known) > MAX_LISTED_ELEMENTS:
             return None
         subsets = np.arange(2 ** len(known))
 

@@ -25,7 +25,7 @@ from mercer.values import positive
 
 __all__ = ["SubsetTree"]
 
-LIMIT = 10**7  # values that a pair of trees may keep without asking whether there is memory
+UNASKED_VALUES = 10**7  # that a pair of trees may keep without asking whether there is memory
 
 
 @kernel
@@ -217,7 +217,7 @@ def _sorted(production: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 def _within_memory(loop: Callable[[int], int]) -> None:
     """Run a loop that says how many values it must keep, if they are many; ask for the memory."""
-    limit = LIMIT
+    limit = UNASKED_VALUES
     while needed := loop(limit):
         afford(8 * needed, "comparing two large trees", "compare smaller trees")
         limit = needed

@@ -32,9 +32,9 @@ __all__ = ["On"]
 
 # Where a kernel that compares rows on their common columns may show that it is not valid: in
 # units of its bandwidth.
-SCALES = (1.0, 3.0, 0.3, 10.0, 0.1, 30.0, 0.03, 100.0, 0.01)
-WIDEST = 8  # columns of a table that is made to show it
-LARGEST = 10_000  # ... if the kernel looks at columns so far to the right
+WITNESS_SCALES = (1.0, 3.0, 0.3, 10.0, 0.1, 30.0, 0.03, 100.0, 0.01)
+WITNESS_COLUMNS = 8  # of a table that is made to show it
+MAX_WITNESS_COLUMN = 10_000  # farther to the right, no such table is made
 PART = "it is a kernel on a part of x (6.21, 6.22), namely"
 
 
@@ -283,7 +283,8 @@ class On(Kernel):
             for number in np.ravel(value)
         ]
         rng, nan = np.random.default_rng(0), np.nan
-        several = np.where(rng.random((12, WIDEST)) < 0.4, nan, rng.random((12, WIDEST)))
+        shape = 12, WITNESS_COLUMNS
+        several = np.where(rng.random(shape) < 0.4, nan, rng.random(shape))
         sets = (
             [[nan], [0.0], [1.0]],
             [[nan], [-1.0], [1.0]],
@@ -291,7 +292,7 @@ class On(Kernel):
             several,
         )
         for unit in dict.fromkeys([*units, 1.0]):
-            for scale in SCALES:
+            for scale in WITNESS_SCALES:
                 for rows in sets:
                     yield from self._lifted(unit * scale * np.array(rows))
 
@@ -309,9 +310,9 @@ class On(Kernel):
             yield pd.DataFrame(dict(zip(names, rows.T, strict=False)))
         elif not any(isinstance(column, str) for column in self.columns):
             least = 1 + max((abs(c) for c in self.columns if not isinstance(c, slice)), default=0)
-            if least > LARGEST:
+            if least > MAX_WITNESS_COLUMN:
                 return  # a witness would be a table that nobody can look at
-            for width in (max(WIDEST, least), max(values.shape[1], least)):
+            for width in (max(WITNESS_COLUMNS, least), max(values.shape[1], least)):
                 places = self._places(width)
                 table = np.zeros((len(values), width), dtype=values.dtype)
                 table[:, places] = _fitted(values, len(places))

@@ -4,7 +4,7 @@ Two rules look at the training data:
 
 ``"median"``
     The median distance between two different items, in the kernel's own distance. Up to
-    `SAMPLE` items are compared; of more, a fixed random sample.
+    `MEDIAN_SAMPLE` items are compared; of more, a fixed random sample.
 ``"scale"``
     scikit-learn's ``gamma="scale"`` as a bandwidth: σ = √(d·Var(X)/2), so that a Gaussian has
     γ = 1/(2σ²) = 1/(d·Var(X)).
@@ -29,7 +29,7 @@ __all__ = ["HEURISTICS", "Bandwidth", "bandwidth", "resolve_bandwidth"]
 Bandwidth = float | tuple[float, ...] | str
 
 HEURISTICS = ("median", "scale")
-SAMPLE = 2000
+MEDIAN_SAMPLE = 2000
 
 
 def bandwidth(owner: object, value: object) -> Bandwidth:
@@ -62,8 +62,8 @@ def resolve_bandwidth(
             "the median distance needs at least two items, found 1 sample; give the bandwidth "
             "as a number"
         )
-    if len(points) > SAMPLE:
-        chosen = np.random.default_rng(0).choice(len(points), SAMPLE, replace=False)
+    if len(points) > MEDIAN_SAMPLE:
+        chosen = np.random.default_rng(0).choice(len(points), MEDIAN_SAMPLE, replace=False)
         points, w = points[np.sort(chosen)], w[np.sort(chosen)]
     pairs = np.triu_indices(len(points), 1)
     between = to_numpy(distances(Block(points, points)))[pairs]

@@ -112,7 +112,7 @@ def _bessel_form(t: np.ndarray, nu: float) -> np.ndarray:
     safe = np.where(t > 0, t, 1.0)
     log_height = (1 - nu) * math.log(2) - special.gammaln(nu)
     with np.errstate(all="ignore"):
-        if nu < DEBYE:
+        if nu < DEBYE_FROM_ORDER:
             values = np.exp(log_height + nu * np.log(safe) + np.log(special.kve(nu, safe)) - safe)
         else:
             values = np.exp(log_height + nu * np.log(safe) + _log_bessel(safe, nu))
@@ -122,7 +122,7 @@ def _bessel_form(t: np.ndarray, nu: float) -> np.ndarray:
     return np.where(t > 0, values, 1.0)
 
 
-DEBYE = 50.0  # from this order on the asymptotic series has twelve digits
+DEBYE_FROM_ORDER = 50.0  # from this order on the asymptotic series has twelve digits
 
 
 def _log_bessel(t: np.ndarray, nu: float) -> np.ndarray:

@@ -35,8 +35,8 @@ KERNELS = [Gaussian(1.5), Exponential(1.0) + Linear(), Chi2(2.0), Gaussian(1.0).
 
 @pytest.fixture(params=[True, False], ids=["stays", "streamed"])
 def stay(request, monkeypatch):
-    monkeypatch.setattr("mercer.gram.device.streaming.BYTES", 0)
-    monkeypatch.setattr("mercer.gram.device.streaming.LEAST", 25)
+    monkeypatch.setattr("mercer.gram.device.streaming.CHUNK_BYTES", 0)
+    monkeypatch.setattr("mercer.gram.device.streaming.MIN_CHUNK_ROWS", 25)
     return request.param
 
 

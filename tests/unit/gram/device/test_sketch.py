@@ -40,8 +40,8 @@ def sketches(k):
 
 @pytest.mark.parametrize("k", [Gaussian(1.5), Laplacian(2.0) + Linear().on(1)], ids=str)
 def test_sketch(k, monkeypatch):
-    monkeypatch.setattr("mercer.gram.device.streaming.BYTES", 0)
-    monkeypatch.setattr("mercer.gram.device.streaming.LEAST", 25)
+    monkeypatch.setattr("mercer.gram.device.streaming.CHUNK_BYTES", 0)
+    monkeypatch.setattr("mercer.gram.device.streaming.MIN_CHUNK_ROWS", 25)
     truth = CenterSketch(k, InMemory(k.admit(X), 50), k.admit(Z))
     A, V = rng.normal(size=(8, 2)), rng.normal(size=(90, 2))
     for sketch in sketches(k):

@@ -78,7 +78,7 @@ def test_few_subsets_are_all_counted_whatever_the_samples():
     assert np.array_equal(counts(Graphlet(4, 70), [graph]), counts(Graphlet(4), [graph]))
     assert Graphlet(4, 69).draws(8).shape == (69, 4)
     assert Graphlet(3, 5).draws(1000) is None
-    assert Graphlet(4).draws(70) is None and len(Graphlet(4).draws(80)) == graphlet.SOME
+    assert Graphlet(4).draws(70) is None and len(Graphlet(4).draws(80)) == graphlet.DRAWN_SUBSETS
 
 
 def test_large_graphs_are_searched_instead_of_written_out():
@@ -88,7 +88,7 @@ def test_large_graphs_are_searched_instead_of_written_out():
     net, (_, types) = GRAPHS.admit([graph]).net, shapes(5)
     found = np.zeros(34)
     loops = graphlet.count_some.py_func
-    with patched(graphlet, DENSE=5, _matrix=graphlet._matrix.py_func):
+    with patched(graphlet, MAX_DENSE_NODES=5, _matrix=graphlet._matrix.py_func):
         loops(net.starts, net.neighbors, 0, 30, subsets, types, found)
     assert np.allclose(found * math.comb(30, 5) / 500, expected)
 

@@ -53,7 +53,7 @@ def test_large_trees_of_many_equal_fragments_are_refused_not_infinite():
 
 def test_room_for_large_pairs_is_asked_for(monkeypatch, free_memory):
     expected = SubsetTree(0.4)([SHE, HE, SHE])
-    monkeypatch.setattr(trees_module, "LIMIT", 1)
+    monkeypatch.setattr(trees_module, "UNASKED_VALUES", 1)
     np.testing.assert_array_equal(SubsetTree(0.4)([SHE, HE, SHE]), expected)
     np.testing.assert_array_equal(SubsetTree(0.4).diagonal([SHE, HE]), np.diag(expected)[:2])
 
