@@ -123,6 +123,12 @@ def test_there_is_no_module_called_utils():
     assert names == []
 
 
+def test_the_unit_tests_have_the_same_rooms():
+    here = Path(__file__).parent
+    folders = {path.relative_to(here) for path in here.rglob("test_*.py")}
+    assert [str(f) for f in folders if not (ROOT / f.parent).is_dir()] == []
+
+
 @pytest.fixture
 def plant(tmp_path):
     """Write one module into an otherwise empty package and list its violations."""
