@@ -21,9 +21,9 @@ from mercer.cognition.fitting import (
     Constraint,
     Fit,
     Minimum,
-    Objective,
     ParameterLayout,
     PositiveReal,
+    ResponseLoss,
     Rule,
     Simplex,
     search,
@@ -229,7 +229,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
     def _search(
         self, rule: Rule, layout: ParameterLayout, data: Responses, starts: list[np.ndarray]
     ) -> Minimum:
-        objective = Objective(rule, layout, data, self.loss)
+        objective = ResponseLoss(rule, layout, data, self.loss)
         found = search(objective, starts, whole(self, "max_iter", self.max_iter))
         if not found.converged:
             warnings.warn(
@@ -267,7 +267,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         unit = 1 / typical if part.name == "sensitivity" else 1.0
         return part.coordinates(unit * np.exp(mean + deviation * rng.standard_normal()))
 
-    def _objective(self, subject: int | None) -> tuple[Objective, Minimum]:
+    def _objective(self, subject: int | None) -> tuple[ResponseLoss, Minimum]:
         if not hasattr(self, "fit_"):
             raise ValidityError(
                 "there are no responses that parameters were fitted to; call fit with responses"
@@ -275,7 +275,7 @@ class ChoiceModel(ClassifierMixin, BaseEstimator):
         fit = self.fit_ if subject is None else self._subject(subject)
         rows, together, subjects = self._asked
         data = together if subject is None else subjects[subject]
-        objective = Objective(self._rule(self._memory, rows), self._layout_, data, self.loss)
+        objective = ResponseLoss(self._rule(self._memory, rows), self._layout_, data, self.loss)
         z = self._layout_.coordinates(fit.params)
         log_p = log_softmax(objective.rule(fit.params)[0])
         value = (data.sse_loss if self.loss == "sse" else data.likelihood_loss)(log_p)[0]

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.cognition.fitting import (
     Minimum,
-    Objective,
     ParameterLayout,
+    ResponseLoss,
     Simplex,
     Slopes,
     Unconstrained,
@@ -42,7 +42,7 @@ class ConfusionModel(BaseEstimator):
 
     n_parameters_: int
 
-    def _keep(self, objective: Objective, found: Minimum, labels: tuple) -> None:
+    def _keep(self, objective: ResponseLoss, found: Minimum, labels: tuple) -> None:
         """Store probabilities, biases and the likelihood."""
         data = objective.data
         scores = objective.rule(found.params)[0]
@@ -113,7 +113,7 @@ class SimilarityChoice(ConfusionModel):
             Simplex("bias", n),
         )
         layout = ParameterLayout({"bias": np.full(n, 1 / n)}, parts)
-        objective = Objective(rule, layout, Responses(N))
+        objective = ResponseLoss(rule, layout, Responses(N))
         found = search(objective, [np.append(np.full(len(rows), -1.0), np.zeros(n))], MAX_STEPS)
         self._keep(objective, found, known)
         self.similarities_[(N + N.T) + np.eye(n) == 0] = 0.0

@@ -26,10 +26,10 @@ from mercer.threads import one_blas_thread
 __all__ = [
     "Fit",
     "Minimum",
-    "Objective",
     "ParameterLayout",
     "PinnedSimplex",
     "PositiveReal",
+    "ResponseLoss",
     "Rule",
     "Simplex",
     "Unconstrained",
@@ -269,7 +269,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Objective:
+class ResponseLoss:
     """The loss of a rule for some responses, as a function of the free coordinates."""
 
     rule: Rule
@@ -301,7 +301,7 @@ class Minimum:
 
 
 def search(
-    objective: Objective, starts: Iterable[np.ndarray], max_iter: int = 500, flat: float = 1e-9
+    objective: ResponseLoss, starts: Iterable[np.ndarray], max_iter: int = 500, flat: float = 1e-9
 ) -> Minimum:
     """Return the best minimum that L-BFGS reaches from any of the starts.
 

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import chi2
 
-from mercer.cognition.fitting import Minimum, Objective, ParameterLayout, Simplex, search
+from mercer.cognition.fitting import Minimum, ParameterLayout, ResponseLoss, Simplex, search
 from mercer.cognition.responses import Responses, log_softmax
 from mercer.domains import real_numbers
 from mercer.errors import DomainError
@@ -31,7 +31,9 @@ MAX_STEPS, FLAT = 200, 1e-6  # of a search: its error in the log-likelihood is q
 EPSILON = 4 * float(np.finfo(float).eps)  # the smallest relative tolerance of Brent's method
 
 
-def profile_intervals(objective: Objective, best: Minimum, level: float) -> dict[str, np.ndarray]:
+def profile_intervals(
+    objective: ResponseLoss, best: Minimum, level: float
+) -> dict[str, np.ndarray]:
     """Return the profile-likelihood interval of each free parameter.
 
     Shape (2,) for a number and (d, 2) for d weights. An end that the data never refuse is 0, 1 or
@@ -51,7 +53,7 @@ def profile_intervals(objective: Objective, best: Minimum, level: float) -> dict
 
 
 def _ends(
-    objective: Objective, best: Minimum, name: str, place: int | None, level: float
+    objective: ResponseLoss, best: Minimum, name: str, place: int | None, level: float
 ) -> tuple[float, float]:
     """Return both ends of one interval."""
     value = best.params[name] if place is None else best.params[name][place]
@@ -81,7 +83,7 @@ class Profile:
 
     def __init__(
         self,
-        objective: Objective,
+        objective: ResponseLoss,
         best: Minimum,
         name: str,
         place: int | None,
@@ -160,7 +162,7 @@ def simulate_counts(log_p: np.ndarray, totals: ArrayLike, rng: np.random.Generat
 
 
 def bootstrap_intervals(
-    objective: Objective, best: Minimum, level: float, samples: int, rng: np.random.Generator
+    objective: ResponseLoss, best: Minimum, level: float, samples: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Return quantiles of the parameters fitted to simulated responses, like profiles."""
     log_p = log_softmax(objective.rule(best.params)[0])

@@ -19,9 +19,9 @@ from mercer.cognition.confusions import MAX_STEPS, ConfusionModel, admit_confusi
 from mercer.cognition.fitting import (
     SMALLEST_START,
     Minimum,
-    Objective,
     ParameterLayout,
     PositiveReal,
+    ResponseLoss,
     Simplex,
     Slopes,
     Unconstrained,
@@ -185,7 +185,7 @@ class MDSChoice(ConfusionModel):
 
     def _problem(
         self, N: np.ndarray, coordinates: ArrayLike | None
-    ) -> tuple[Objective, list[Any], int]:
+    ) -> tuple[ResponseLoss, list[Any], int]:
         """Return what to minimize, where to start, and how many directions change nothing."""
         free = (self.free,) if isinstance(self.free, str) else tuple(self.free or ())
         for name in free:
@@ -209,7 +209,7 @@ class MDSChoice(ConfusionModel):
             parts: Any = (Unconstrained("coordinates", near[0].size), *self._free(known))
             starts: list[Any] = [{**given, "coordinates": X} for X in near]
             return (
-                Objective(space, ParameterLayout(given, parts), Responses(N)),
+                ResponseLoss(space, ParameterLayout(given, parts), Responses(N)),
                 starts,
                 space.unseen,
             )
@@ -226,7 +226,7 @@ class MDSChoice(ConfusionModel):
             # What has no weight at first would have no slope either, and never get any.
             both = (w, np.full(len(w), 1 / len(w)))
             starts = [{**start, "attention": np.maximum(one, SMALLEST_START)} for one in both]
-        return Objective(rule, layout, Responses(N)), starts, 0
+        return ResponseLoss(rule, layout, Responses(N)), starts, 0
 
     def _free(self, known: dict[str, Any]) -> list[Any]:
         free = (self.free,) if isinstance(self.free, str) else tuple(self.free or ())

@@ -7,10 +7,10 @@ import pytest
 
 from mercer.cognition.exemplar_ridge import ExemplarRidge
 from mercer.cognition.fitting import (
-    Objective,
     ParameterLayout,
     PinnedSimplex,
     PositiveReal,
+    ResponseLoss,
     Simplex,
 )
 from mercer.cognition.gcm import GCM, PrototypeModel
@@ -30,7 +30,7 @@ TRUTH = {"sensitivity": 3.0, "attention": np.array([0.5, 0.2, 0.3])}
 
 def objective_of(model, loss):
     memory = model._store(memorize(X, Y, STRENGTHS))
-    return Objective(model._rule(memory, NEW), model._layout(memory), Responses(COUNTS), loss)
+    return ResponseLoss(model._rule(memory, NEW), model._layout(memory), Responses(COUNTS), loss)
 
 
 def assert_gradient(objective, seed=0, rtol=2e-6):
@@ -73,7 +73,7 @@ def test_gradients_where_a_weight_is_pinned(place):
     objective = objective_of(model, "likelihood")
     pinned = objective.layout.pin("attention", place, 0.6)
     assert pinned.count == objective.layout.count - 1
-    assert_gradient(Objective(objective.rule, pinned, objective.data))
+    assert_gradient(ResponseLoss(objective.rule, pinned, objective.data))
 
 
 def test_coordinates_return_to_their_values():

@@ -22,13 +22,13 @@ import numpy as np
 
 from mercer.errors import SelectionError, suggestion
 
-__all__ = ["CRITERIA", "Fit", "criterion_name", "log_volume", "negative_log_density"]
+__all__ = ["CRITERIA", "RidgeFit", "criterion_name", "log_volume", "negative_log_density"]
 
 CRITERIA = ("leave-one-out", "gcv", "evidence")
 
 
 @dataclass(frozen=True)
-class Fit:
+class RidgeFit:
     """What all criteria are made of.
 
     Attributes
@@ -59,7 +59,7 @@ class Fit:
         weights: np.ndarray,
         log_determinant: float,
         certainty: float | None,
-    ) -> Fit:
+    ) -> RidgeFit:
         """Return the fit from the parts of a solution; `certainty` is sᵀM⁻¹s, or None."""
         volume = log_volume(log_determinant, weights, certainty)
         return cls(target, alpha, own, float(weights.sum()), volume)

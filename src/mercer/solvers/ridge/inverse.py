@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer import lapack
 from mercer.engine.tiles import spans
-from mercer.solvers.ridge.criteria import Fit
+from mercer.solvers.ridge.criteria import RidgeFit
 
 __all__ = ["CholeskySystem", "FullInverse", "Inverse", "Rows", "System", "TriangularInverse"]
 
@@ -78,10 +78,10 @@ class Inverse:
         least = self.least(d)
         return (d if self.border is None else d - self.border**2), least
 
-    def fit(self) -> Fit:
+    def fit(self) -> RidgeFit:
         """Return what criteria are made of."""
         system, own, unit = self.system, self.bordered_diagonal()[0], self.unit
-        return Fit.of(
+        return RidgeFit.of(
             system.right[:, : self.alpha.shape[1]], self.alpha / unit, own / unit, system.s**2,
             self.log_determinant(), self.certainty / unit if system.intercept else None,
         )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from mercer import lapack
 from mercer.engine.tiles import spans
 from mercer.errors import SolveError
-from mercer.solvers.ridge.criteria import Fit, criterion_name
+from mercer.solvers.ridge.criteria import RidgeFit, criterion_name
 from mercer.solvers.ridge.spectral import TridiagonalSystem
 from mercer.solvers.ridge.system import singular_message
 
@@ -124,7 +124,7 @@ def along_penalties(
 
 def _solved(
     K: np.ndarray, penalty: float, Y: np.ndarray, weights: np.ndarray | None, intercept: bool
-) -> tuple[Fit, np.ndarray]:
+) -> tuple[RidgeFit, np.ndarray]:
     """Return the fit and the matrix P, from a Cholesky factor in the place of the latter."""
     n = len(K)
     w = np.ones(n) if weights is None else weights
@@ -154,10 +154,10 @@ def _solved(
     own = np.diag(M).copy()
     if not own.min() > 0:
         raise SolveError(singular_message(penalty, n, norm))
-    return Fit.of(R, alpha, own, w, log_determinant, total), M
+    return RidgeFit.of(R, alpha, own, w, log_determinant, total), M
 
 
-def _by_gram(name: str, fit: Fit, P: np.ndarray) -> np.ndarray:
+def _by_gram(name: str, fit: RidgeFit, P: np.ndarray) -> np.ndarray:
     """Return the derivatives by SKS; P is overwritten."""
     alpha, targets = fit.alpha, fit.alpha.shape[1]
     if name == "evidence":
