@@ -88,7 +88,7 @@ def test_what_takes_longer_is_left_to_others(monkeypatch):
     assert None in found
     X, y = rng.normal(size=(95, 4)), rng.integers(0, 3, 95)
     together = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
-    monkeypatch.setattr(margin, "MANY", 100)
+    monkeypatch.setattr(margin, "MIN_BATCH", 100)
     alone = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
     assert np.allclose(together.dual_coef_, alone.dual_coef_, rtol=1e-9)
 
