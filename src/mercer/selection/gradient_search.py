@@ -86,7 +86,7 @@ def search(
     machine : KernelRidge, KernelRidgeClassifier, KernelDiscriminant or GaussianProcess
         Its kernel may have heuristics. It stays as it is.
     X, y
-        Sample and targets or labels.
+        Items and targets or labels.
     criterion : {"leave-one-out", "gcv", "evidence"}, optional
         What to minimize: the exact leave-one-out squared error, its approximation by generalized
         cross-validation, or −log p(y). By default the evidence for a Gaussian process, otherwise
@@ -133,10 +133,10 @@ def search(
     descent = MultistartSearch(system, name, _whole("max_iter", max_iter))
     if per_dimension:
         descent.require_dimensions()
-    descent.look(system.kernel, number(machine.penalty, "penalty"), "as given")
+    descent.evaluate_at(system.kernel, number(machine.penalty, "penalty"), "as given")
     descent.run(descent.starts(count, rng))
     if per_dimension and descent.best.kernel is not None:
-        descent.divide(count, rng)
+        descent.search_per_dimension(count, rng)
     best = descent.best
     if best.kernel is None:
         raise SelectionError(f"the criterion could not be computed anywhere: {descent.failure}")

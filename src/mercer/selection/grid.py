@@ -20,7 +20,7 @@ from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import check_name, scoring_of, try_out
 from mercer.selection.splits import Split, splits_of
 from mercer.selection.validation import (
-    admit_sample,
+    admit_data,
     candidates,
     check_arguments,
     grid_combinations,
@@ -166,7 +166,7 @@ class GridSearchCV(SklearnGridSearchCV):
         self, machines: list[Any], X: Any, y: Any, groups: Any, params: dict[str, Any]
     ) -> tuple[Any, Any, list[Split]]:
         """Return items and targets that can be taken by place, and the splits of them."""
-        given = admit_sample(machines, X, y, params.get("sample_weight"))
+        given = admit_data(machines, X, y, params.get("sample_weight"))
         labels = is_classifier(self.estimator) and y is not None
         splits = splits_of(self.cv, given.X, given.y, labels, groups, given.codes, given.classes)
         return given.X, given.y, splits

@@ -1,4 +1,4 @@
-"""LogParameters: the positive parameters of a kernel as one vector that may be anything."""
+"""Kernel parameters: the positive parameters of a kernel as one vector of logarithms."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mercer.errors import MercerError
 from mercer.kernels import Block, Kernel
 from mercer.kernels.vectors.stationary import Stationary
 
-__all__ = ["AMPLITUDES", "REACHES", "LogParameters", "per_dimension", "with_medians"]
+__all__ = ["AMPLITUDES", "BANDWIDTHS", "LogParameters", "per_dimension", "with_medians"]
 
 # Parameters that say how far similarity reaches, and so are worth starting at other sizes.
-REACHES = ("bandwidth", "sensitivity", "scale")
+BANDWIDTHS = ("bandwidth", "sensitivity", "scale")
 AMPLITUDES = ("factor", "value")  # and those that say how large similarity is
-ALIKE = 3.0  # up to this ratio the spreads of columns are taken to be equal
-CONSTANT = 1e3  # bandwidth of a column that is always the same, times what it is
+SAME_SPREAD = 3.0  # up to this ratio the spreads of columns are taken to be equal
+CONSTANT_BANDWIDTH = 1e3  # bandwidth of a column that is always the same, times what it is
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,13 @@ def _standardized(kernel: Stationary, points: Points) -> np.ndarray | None:
         return None
     varies = np.ptp(points.array, axis=0) > 0
     spread = np.std(points.array, axis=0)[varies]
-    if not len(spread) or spread.max() <= ALIKE * spread.min():
+    if not len(spread) or spread.max() <= SAME_SPREAD * spread.min():
         return None
     try:
         again = kernel.set_params(bandwidth="median").resolve(points.array[:, varies] / spread)
     except MercerError:  # a bandwidth without a unit
         return None
     # Nothing is known about a column that is constant, so it is not to matter.
-    widths = np.maximum(CONSTANT * np.abs(points.array[0]), spread.max() * again.sigma)
+    widths = np.maximum(CONSTANT_BANDWIDTH * np.abs(points.array[0]), spread.max() * again.sigma)
     widths[varies] = spread * again.sigma
     return widths

@@ -17,7 +17,7 @@ from mercer.selection.pipelines import evaluate
 from mercer.selection.ridge_task import Measures, conditions, decompose, measure, path_task
 from mercer.selection.scoring import Answers
 from mercer.selection.splits import splits_of
-from mercer.selection.validation import admit_sample, require_machine
+from mercer.selection.validation import admit_data, require_machine
 
 __all__ = ["HeldOut", "generalized_cross_validation", "leave_one_out", "log_marginal_likelihood"]
 
@@ -82,7 +82,7 @@ def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
             f"{type(machine).__name__} predicts neither labels nor numbers, so there is nothing "
             "to hold out"
         )
-    items = admit_sample([machine], X, y, sample_weight)
+    items = admit_data([machine], X, y, sample_weight)
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
     splits = splits_of(LeaveOneOut(), X, y, False, None, codes, classes)
     count, weights = len(items), items.weights
@@ -94,15 +94,15 @@ def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
         )
     order = np.concatenate([split.test for split in splits])
     found = np.concatenate([one.test for one in rows[0]])
-    told = np.empty_like(found)
-    told[order] = found
+    predictions = np.empty_like(found)
+    predictions[order] = found
     w = np.ones(count) if weights is None else weights
     if codes is not None:
-        losses = (told != codes).astype(float)
-        return HeldOut(np.asarray(classes)[told], None, *_mean(losses, w), account)
-    residuals = admit_target(y, count) - told
+        losses = (predictions != codes).astype(float)
+        return HeldOut(np.asarray(classes)[predictions], None, *_mean(losses, w), account)
+    residuals = admit_target(y, count) - predictions
     losses = np.mean(residuals.reshape(count, -1) ** 2, axis=1)
-    return HeldOut(told, residuals, *_mean(losses, w), account)
+    return HeldOut(predictions, residuals, *_mean(losses, w), account)
 
 
 def _mean(losses: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

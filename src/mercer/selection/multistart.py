@@ -18,7 +18,7 @@ from mercer.kernels import Kernel
 from mercer.progress import progress
 from mercer.selection.kernel_parameters import (
     AMPLITUDES,
-    REACHES,
+    BANDWIDTHS,
     LogParameters,
     per_dimension,
     with_medians,
@@ -29,19 +29,19 @@ from mercer.threads import cores, in_threads, one_blas_thread
 
 __all__ = ["BestPoint", "MultistartSearch", "Trial", "one_thread_if_small", "search_bytes"]
 
-REACH = 1e3  # a parameter may become so many times larger or smaller
-PENALTIES = 1e-9, 1e5  # times the mean of k(x, x)
-GRID = 29  # penalties that are tried at a start
-STEP = 3.0  # between the bandwidths that are looked at before the descents ...
-SCALES = range(-3, 7)  # ... and how many steps from the median distance they are
-BEGUN = 3  # descents from the best of them
-MATRICES = 6  # of the size of K, that a descent may hold at once
-SIDE_BY_SIDE = 2000  # up to so many items, starts share the cores; for more, each has them all
-FAR = 10.0  # how much worse a place counts where nothing can be computed
+MAX_RATIO = 1e3  # a parameter may become so many times larger or smaller
+PENALTY_RANGE = 1e-9, 1e5  # times the mean of k(x, x)
+STARTING_PENALTIES = 29  # penalties that are tried at a start
+BANDWIDTH_RATIO = 3.0  # between the bandwidths that are looked at before the descents
+BANDWIDTH_POWERS = range(-3, 7)  # of that ratio, times the median distance
+DEFAULT_DESCENTS = 3  # descents from the best of them
+MATRICES_PER_DESCENT = 6  # of the size of K, that a descent may hold at once
+MAX_PARALLEL_ITEMS = 2000  # up to which starts share the cores; beyond, each has them all
+FAILURE_HEIGHT = 10.0  # how much worse a place counts where nothing can be computed
 # Errors below this share of the targets' mean square are rounding errors.
 ROUNDING = 1e-12
-EQUAL = 1e-6  # share of a criterion that is no difference
-NEAR = 0.01  # distance of a logarithm from the edge of its box that counts as none
+SAME_VALUE = 1e-6  # share of a criterion that is no difference
+EDGE_WIDTH = 0.01  # distance of a logarithm from the edge of its box that counts as none
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class MultistartSearch:
         self.worst = 1e6 * (system.variance + 1.0) if self.name != "evidence" else 1e6
         self.floor = ROUNDING * (system.variance + ROUNDING * square) + np.finfo(float).tiny
         typical = float(np.mean(np.abs(diagonal(system.kernel, system.points)))) or 1.0
-        self.penalties = np.log([typical * PENALTIES[0], typical * PENALTIES[1]])
+        self.penalties = np.log([typical * PENALTY_RANGE[0], typical * PENALTY_RANGE[1]])
         self.excess = 0.0
         if self.name == "evidence" and system.variance > 0:
             # A Gaussian process has the units of the targets, in its values and in its noise.
@@ -111,7 +111,7 @@ class MultistartSearch:
                 "leave out per_dimension"
             )
 
-    def divide(self, count: int | None, rng: np.random.Generator) -> None:
+    def search_per_dimension(self, count: int | None, rng: np.random.Generator) -> None:
         """Go on from the best kernel with one bandwidth per dimension."""
         common, points = self.best.kernel, self.system.points
         several = per_dimension(common, points)
@@ -124,8 +124,8 @@ class MultistartSearch:
         spread = self.logs.read(starts[-1])
         starts[-1] = self.logs.write(several, (self._ranked(spread) or [spread])[0])
         for _ in range((count or 0) - len(starts)):
-            noise = rng.normal(scale=math.log(STEP), size=self.logs.count)
-            starts.append(self.logs.write(several, spread + self.logs.among(REACHES) * noise))
+            noise = rng.normal(scale=math.log(BANDWIDTH_RATIO), size=self.logs.count)
+            starts.append(self.logs.write(several, spread + self.logs.among(BANDWIDTHS) * noise))
         self.run(list(dict.fromkeys(starts)))
 
     def parameters(self, kernel: Kernel, penalty: float) -> dict[str, Any]:
@@ -137,12 +137,12 @@ class MultistartSearch:
     def starts(self, count: int | None, rng: np.random.Generator) -> list[Kernel]:
         """Return kernels at which to begin: the given one, and those that look best."""
         given, medians = self.sizes
-        reach = self.logs.among(REACHES)
+        reach = self.logs.among(BANDWIDTHS)
         middle = medians + self.excess * self.logs.among(AMPLITUDES)
-        wanted = 1 + BEGUN if count is None else count
+        wanted = 1 + DEFAULT_DESCENTS if count is None else count
         places = [given, *(self._ranked(middle) if wanted > 1 else [])][:wanted]
         for _ in range(0 if count is None else count - len(places)):
-            places.append(middle + reach * rng.normal(scale=2 * math.log(STEP)))
+            places.append(middle + reach * rng.normal(scale=2 * math.log(BANDWIDTH_RATIO)))
         return list(dict.fromkeys(self.logs.write(self.given, place) for place in places))
 
     def _ranked(self, middle: np.ndarray) -> list[np.ndarray]:
@@ -150,10 +150,10 @@ class MultistartSearch:
 
         Each has its best penalty. Of two neighbors the worse one comes after all others.
         """
-        reach = self.logs.among(REACHES)
+        reach = self.logs.among(BANDWIDTHS)
         if not reach.any():
             return [middle] if np.abs(middle - self.sizes[0]).max(initial=0.0) > 0 else []
-        places = [middle + scale * math.log(STEP) * reach for scale in SCALES]
+        places = [middle + scale * math.log(BANDWIDTH_RATIO) * reach for scale in BANDWIDTH_POWERS]
         heights = np.full(len(places), np.inf)
 
         def look(k: int) -> None:
@@ -164,7 +164,7 @@ class MultistartSearch:
 
         count = len(self.system.points)
         with one_thread_if_small(count):
-            in_threads(look, range(len(places)), threads=count <= SIDE_BY_SIDE)
+            in_threads(look, range(len(places)), threads=count <= MAX_PARALLEL_ITEMS)
         order = [k for k in np.argsort(heights, kind="stable").tolist() if heights[k] < np.inf]
         apart = [k for i, k in enumerate(order) if not {k - 1, k + 1} & set(order[:i])]
         return [places[k] for k in [*apart, *(k for k in order if k not in apart)]]
@@ -173,12 +173,12 @@ class MultistartSearch:
         """Return the limits of all logarithms, those of the penalty last."""
         amplitude = self.logs.among(AMPLITUDES)
         low, high = self.sizes.min(axis=0), self.sizes.max(axis=0)
-        margin = math.log(REACH) * (1 + amplitude)
+        margin = math.log(MAX_RATIO) * (1 + amplitude)
         low = low - margin + amplitude * min(self.excess, 0.0)
         high = high + margin + amplitude * max(self.excess, 0.0)
         return np.concatenate([np.stack([low, high], axis=1), [self.penalties]])
 
-    def look(self, kernel: Kernel, penalty: float, message: str) -> None:
+    def evaluate_at(self, kernel: Kernel, penalty: float, message: str) -> None:
         """Try one place as it is."""
         value = np.inf
         try:
@@ -198,7 +198,7 @@ class MultistartSearch:
         def one(place: int) -> None:
             ends[place] = self._descend(kernels[place])
 
-        small = len(self.system.points) <= SIDE_BY_SIDE
+        small = len(self.system.points) <= MAX_PARALLEL_ITEMS
         title = f"search from {len(kernels)} starts"
         with (
             progress(title, len(kernels) * self.max_iter) as self.step,
@@ -210,7 +210,9 @@ class MultistartSearch:
             self.trials.append(trial)
             # Of several ends that are as good, the one that began nearer to what was given.
             known = math.isfinite(self.best.value)
-            if best.value < self.best.value - (EQUAL * abs(self.best.value) if known else 0.0):
+            if best.value < self.best.value - (
+                SAME_VALUE * abs(self.best.value) if known else 0.0
+            ):
                 self.best = best
 
     def _descend(self, kernel: Kernel) -> tuple[Trial, BestPoint]:
@@ -238,7 +240,10 @@ class MultistartSearch:
 
     def _along(self, kernel: Kernel) -> tuple[float, float]:
         """Return the best of many penalties, and the criterion there."""
-        task, grid = self.system, np.exp(np.linspace(self.penalties[0], self.penalties[1], GRID))
+        task, grid = (
+            self.system,
+            np.exp(np.linspace(self.penalties[0], self.penalties[1], STARTING_PENALTIES)),
+        )
         K = self.tiling.gram(kernel)
         heights = along_penalties(self.name, K, grid, task.target, task.weights, task.intercept)
         if not math.isfinite(heights.min()):
@@ -249,7 +254,7 @@ class MultistartSearch:
         """Return the names of parameters that are at the edge of their box."""
         if logs is None:
             return ()
-        low, high = (np.abs(logs - edge) < NEAR for edge in box.T)
+        low, high = (np.abs(logs - edge) < EDGE_WIDTH for edge in box.T)
         names = [*(f"kernel__{name}" for name in self.logs.names), "penalty"]
         parts = np.cumsum((*self.logs.sizes, 1))[:-1]
         at = []
@@ -275,7 +280,7 @@ class MultistartSearch:
         """Return the height and its slopes at a place, and remember it if it is the best."""
         self.step(1)
         now, penalty = self.logs.write(kernel, place[:-1]), math.exp(place[-1])
-        nowhere = self._height(min(here.value, self.worst)) + FAR, np.zeros_like(place)
+        nowhere = self._height(min(here.value, self.worst)) + FAILURE_HEIGHT, np.zeros_like(place)
         try:
             found = self._criterion(self.tiling.gram(now), penalty)
         except (SolveError, ValidityError) as error:
@@ -294,13 +299,13 @@ class MultistartSearch:
 
 def search_bytes(count: int) -> int:
     """Return the bytes that a search over so many items may hold at once."""
-    together = min(cores(), 3) if count <= SIDE_BY_SIDE else 1
-    return 8 * count**2 * (2 + MATRICES * together)
+    together = min(cores(), 3) if count <= MAX_PARALLEL_ITEMS else 1
+    return 8 * count**2 * (2 + MATRICES_PER_DESCENT * together)
 
 
 def one_thread_if_small(count: int) -> AbstractContextManager[None]:
     """Keep BLAS to one thread for few items: more gain little there, and wait by spinning."""
-    return one_blas_thread if count <= SIDE_BY_SIDE else nullcontext()
+    return one_blas_thread if count <= MAX_PARALLEL_ITEMS else nullcontext()
 
 
 def _message(found: Any) -> str:

@@ -26,7 +26,7 @@ from mercer.selection.grid_edges import grid_edges
 from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
 from mercer.selection.splits import Split, require_classes, splits_of
-from mercer.selection.validation import Sample, admit_sample, candidates, grid_combinations
+from mercer.selection.validation import TrainingData, admit_data, candidates, grid_combinations
 
 __all__ = ["NestedScores", "nested_cv"]
 
@@ -90,7 +90,7 @@ class NestedScores:
         lines = [
             f"score {self.mean:.4g} ± {self.standard_error:.2g} (standard error of {folds} "
             "outer folds)",
-            f"{agree} of {folds} folds chose {_told(self.most_chosen)}",
+            f"{agree} of {folds} folds chose {_in_words(self.most_chosen)}",
         ]
         for name in self.choices[0]:
             values = [choice.get(name) for choice in self.choices]
@@ -126,7 +126,7 @@ def nested_cv(
     scoring : str or callable, optional
         By default the machine's own score.
     groups : sequence, optional
-        Sample of one group stay together, in both loops, where a number of folds is given or a
+        Items of one group stay together, in both loops, where a number of folds is given or a
         splitter that looks at groups.
     sample_weight : sequence of float, optional
     verbose : int
@@ -155,7 +155,7 @@ def nested_cv(
     combinations = grid_combinations(grid)
     machines = candidates(machine, combinations)
     check_name(scoring, machine)
-    items = admit_sample(machines, X, y, sample_weight)
+    items = admit_data(machines, X, y, sample_weight)
     X, y = items.X, items.y
     given = {} if items.weights is None else {"sample_weight": items.weights}
     folds = _folds(machine, items, outer, inner, groups)
@@ -238,7 +238,7 @@ class Loops:
         return scores
 
 
-def _folds(machine: Any, items: Sample, outer: Any, inner: Any, groups: Any) -> Folds:
+def _folds(machine: Any, items: TrainingData, outer: Any, inner: Any, groups: Any) -> Folds:
     """Return all folds, checked before any work starts."""
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
     classifier = bool(is_classifier(machine)) and y is not None
@@ -273,7 +273,7 @@ def _grouped(cv: Any, groups: Any, classifier: bool) -> Any:
     return StratifiedGroupKFold(int(cv)) if classifier else GroupKFold(int(cv))
 
 
-def _told(choice: dict[str, Any]) -> str:
+def _in_words(choice: dict[str, Any]) -> str:
     return ", ".join(f"{name}={_short(value)}" for name, value in choice.items())
 
 

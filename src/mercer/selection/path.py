@@ -25,9 +25,11 @@ from mercer.selection.ridge_task import (
 
 __all__ = ["Curve", "RidgePath", "ascending_grid", "criterion_of", "results_table"]
 
-CONDITION = 1e10  # beyond it fewer than six digits of a leave-one-out error are left
-VISIBLE = 0.1  # share of the best value that a picture of a path shows at least, three times
-PENALTIES = np.logspace(-6, 3, 50)  # times the mean of the diagonal
+MAX_CONDITION = 1e10  # beyond it fewer than six digits of a leave-one-out error are left
+MIN_VISIBLE_RISE = (
+    0.1  # share of the best value that a picture of a path shows at least, three times
+)
+DEFAULT_PENALTIES = np.logspace(-6, 3, 50)  # times the mean of the diagonal
 
 
 class RidgePath(BaseEstimator):
@@ -102,12 +104,12 @@ class RidgePath(BaseEstimator):
             else ascending_grid(self.penalties, "penalties", zero=True)
         )
         task = path_task(self.machine, X, y, sample_weight)
-        count = len(PENALTIES if grid is None else grid)
+        count = len(DEFAULT_PENALTIES if grid is None else grid)
         system = decompose(task, count, getattr(self.machine, "indefinite", "error"))
         if grid is None:
             scale = system.trace / len(task.places)
-            grid = PENALTIES * (scale if scale > 0 else 1.0)
-        known = conditions(system, grid) <= CONDITION
+            grid = DEFAULT_PENALTIES * (scale if scale > 0 else 1.0)
+        known = conditions(system, grid) <= MAX_CONDITION
         _explain_unknown(grid, known)
         found = measure(task, system, grid[known])
         self.penalties_ = grid
@@ -146,7 +148,7 @@ class RidgePath(BaseEstimator):
         best = int(np.nanargmax(heights) if criterion == "evidence" else np.nanargmin(heights))
         # With the largest penalty hardly anything is learned; what is worse is learned by heart.
         top, loss = float(heights[best]), float(heights[-1] - heights[best])
-        least = VISIBLE * abs(top) if errors is None else 3 * float(errors[best])
+        least = MIN_VISIBLE_RISE * abs(top) if errors is None else 3 * float(errors[best])
         loss = math.copysign(max(abs(loss), least), -1.0 if criterion == "evidence" else 1.0)
         limit = None if criterion == "misclassification" else top + 3 * loss
         return Curve("penalty", self.penalties_, heights, errors, training, name, best, limit)
@@ -227,7 +229,7 @@ def _explain_unknown(grid: np.ndarray, known: np.ndarray) -> None:
         return
     lost = (
         f"of {len(grid)} penalties, {int(np.sum(~known))} are so small that the condition number "
-        f"of the Gram matrix with the penalty is above {CONDITION:.0e}"
+        f"of the Gram matrix with the penalty is above {MAX_CONDITION:.0e}"
     )
     if not known.any():
         raise SelectionError(f"{lost}; use larger penalties")

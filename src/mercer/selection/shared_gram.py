@@ -44,9 +44,11 @@ from mercer.threads import cores, in_threads, one_blas_thread, stopping
 
 __all__ = ["SharedGramEvaluation"]
 
-TOGETHER = 6  # Gram matrices that are filled at once
-FEW = 500  # items up to which threads of BLAS would only wait for each other
-WORK = 2  # arrays of a Gram matrix's size that the work on it may take, and what its cores take
+MATRICES_AT_ONCE = 6  # Gram matrices that are filled at once
+MAX_ONE_THREAD_ITEMS = 500  # items up to which threads of BLAS would only wait for each other
+WORKING_MATRICES = (
+    2  # arrays of a Gram matrix's size that the work on it may take, and what its cores take
+)
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,8 @@ class SharedGramEvaluation(Evaluation):
             return False  # for many items they have faster ways than a whole Gram matrix
         kernel = named(machine.kernel)
         # Class weights have a say in heuristics; for probabilities these are resolved in parts.
-        told = [getattr(machine, name, None) for name in ("class_weight", "probability")]
-        if kernel.unresolved() and any(told):
+        others = [getattr(machine, name, None) for name in ("class_weight", "probability")]
+        if kernel.unresolved() and any(others):
             return False
         return kernel.proof().verdict != "refuted"
 
@@ -164,8 +166,10 @@ class SharedGramEvaluation(Evaluation):
     def _portions(self, kernels: list[Kernel], points: Points) -> list[list[Kernel]]:
         """Cut the kernels into portions whose Gram matrices fit, or return an empty one."""
         size = 8 * len(points) ** 2
-        count = TOGETHER
-        while count and not affordable((count + WORK + MATRICES_PER_CORE * cores()) * size):
+        count = MATRICES_AT_ONCE
+        while count and not affordable(
+            (count + WORKING_MATRICES + MATRICES_PER_CORE * cores()) * size
+        ):
             count -= 1
         if not count:
             self.account.notes.append("no Gram matrix was shared, because it does not fit")
@@ -312,7 +316,9 @@ class SharedGramEvaluation(Evaluation):
         """Score ridge-like machines without fitting them; what is not trusted goes to `rest`."""
         served = sum(len(one.places) * len(one.splits) for one in asked)
         start = time.perf_counter()
-        few = one_blas_thread if len(self.splits[0].train) < FEW else nullcontext()
+        few = (
+            one_blas_thread if len(self.splits[0].train) < MAX_ONE_THREAD_ITEMS else nullcontext()
+        )
         with self.account.of("held-out predictions without refits"), few:
             answers = cross_validate([one.job for one in asked], self.step)
         spent = (time.perf_counter() - start) / max(served, 1)
@@ -328,8 +334,8 @@ class SharedGramEvaluation(Evaluation):
                     else:
                         known.append((machines[place], row[j], outcomes[place][k]))
                 if known:
-                    some, scores, told = zip(*known, strict=True)
-                    scorer.put(some, k, scores, told, spent, steps=0)
+                    some, scores, outcomes_here = zip(*known, strict=True)
+                    scorer.put(some, k, scores, outcomes_here, spent, steps=0)
             served = len(one.places) * len(one.splits)
             missing = sum(len(one.rest.get(place, ())) for place in one.places)
             self.account.counts["without a refit"] += served - missing
@@ -382,8 +388,10 @@ class SharedGramEvaluation(Evaluation):
                     self._failed(outcomes[place][k], error)
                 return
             spent = (time.perf_counter() - start) / len(places)
-            some, told = zip(*((machines[p], outcomes[p][k]) for p in ascending), strict=True)
-            PredictionScores(self, task).put(some, k, rows, told, spent)
+            some, outcomes_here = zip(
+                *((machines[p], outcomes[p][k]) for p in ascending), strict=True
+            )
+            PredictionScores(self, task).put(some, k, rows, outcomes_here, spent)
 
         self._later += [(one, k) for k in splits]
         self.account.counts["along C"] += len(places) * len(splits)

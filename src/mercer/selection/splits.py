@@ -17,7 +17,7 @@ __all__ = ["FoldOrder", "Split", "order_by_fold", "renumbered", "splits_of"]
 
 @dataclass(frozen=True)
 class Split:
-    """Sample to learn from, and items to predict.
+    """Items to learn from, and items to predict.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def renumbered(splits: list[Split], places: list[int]) -> list[Split]:
 
 @dataclass
 class FoldOrder:
-    """Sample in an order in which the sets to be left out lie side by side where they can.
+    """Items in an order in which the sets to be left out lie side by side where they can.
 
     Attributes
     ----------

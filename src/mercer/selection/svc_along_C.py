@@ -34,7 +34,7 @@ __all__ = ["along_C", "has_path", "margin_task"]
 
 # Scores of a warm and a cold solution are taken to differ by less than this many times `tol`. The
 # largest difference seen was 1.8 times (digits, and two noisy classes, C from 0.1 to 1000).
-DOUBT = 4.0
+MAX_WARM_DIFFERENCE = 4.0
 
 
 def has_path(machine: Any) -> bool:
@@ -106,7 +106,7 @@ def along_C(
     rows = cut(K, split.test, items)
     tol = positive(machine, "tol", machine.tol)
     effort = Effort(tol, max_steps(machine.max_iter), len(items), len(items), 0)
-    path = Path(copy, some, StoredGram(cut(K, items, items)), effort)
+    path = SVCPath(copy, some, StoredGram(cut(K, items, items)), effort)
     found = []
     for C in prices:
         if stopping():
@@ -131,7 +131,7 @@ def _scored(rows: np.ndarray, table: np.ndarray, some: Arranged) -> np.ndarray:
     return scores
 
 
-class Path:
+class SVCPath:
     """The duels of a training set, solved at one price after the other."""
 
     def __init__(self, machine: Any, some: Arranged, source: StoredGram, effort: Effort) -> None:
@@ -179,7 +179,7 @@ def _bounded(program: MarginProgram, optimum: Optimum) -> bool:
 
 def _doubtful(machine: Any, scores: np.ndarray, tol: float, classes: int) -> bool:
     """Tell whether a label could change if the scores were a little different."""
-    near = DOUBT * tol
+    near = MAX_WARM_DIFFERENCE * tol
     if scores.shape[1] == 1:
         return bool((np.abs(scores) <= near).any())
     if machine.multiclass == "ovr" or machine.break_ties:

@@ -20,8 +20,8 @@ from mercer.machines import Machine
 from mercer.values import Identity
 
 __all__ = [
-    "Sample",
-    "admit_sample",
+    "TrainingData",
+    "admit_data",
     "candidates",
     "check_arguments",
     "grid_combinations",
@@ -33,8 +33,8 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Sample and targets that can be taken by their place.
+class TrainingData:
+    """Items and targets that can be taken by their place.
 
     Attributes
     ----------
@@ -55,13 +55,13 @@ class Sample:
         return _num_samples(self.X)
 
 
-def admit_sample(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any = None) -> Sample:
+def admit_data(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
     """Refuse what no fit of these machines could use.
 
     Examples
     --------
     >>> from mercer import KernelRidge
-    >>> admit_sample([KernelRidge()], [[1.0], [2.0]], [0.5, float("nan")])
+    >>> admit_data([KernelRidge()], [[1.0], [2.0]], [0.5, float("nan")])
     Traceback (most recent call last):
         ...
     mercer.errors.DomainError: Input y contains NaN or infinity at row 1
@@ -89,7 +89,7 @@ def admit_sample(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any = N
         codes, found = admit_labels(y, count)
         classes = found.tolist()
     weights = admit_weights(sample_weight, count)
-    return Sample(X, y, weights, codes, classes)
+    return TrainingData(X, y, weights, codes, classes)
 
 
 def check_arguments(machine: Any, arguments: Sequence[str]) -> None:

@@ -34,12 +34,15 @@ from mercer.solvers.ridge.objective import along_penalties, criterion
 
 __all__ = ["Weighted", "learn_weights"]
 
-FEW = 20  # that many different whole numbers may still be labels
-GRID = np.logspace(-8, 5, 27)
+MAX_LABELS = 20  # that many different whole numbers may still be labels
+STARTING_PENALTIES = np.logspace(-8, 5, 27)
 ROUNDING = 1e-12  # a share of a Gram matrix, or of the targets' square, that is rounding error
-NOTHING = 1e-7  # a weight, as a share of all or of the penalty, that is taken to be zero
-EXPECTED = 200, 20  # evaluations of all descents together, and of each kernel alone, about
-LARGEST = 1e3  # a weight, where all begin with a sum of 1
+MIN_WEIGHT = 1e-7  # a weight, as a share of all or of the penalty, that is taken to be zero
+EXPECTED_EVALUATIONS = (
+    200,
+    20,
+)  # evaluations of all descents together, and of each kernel alone, about
+MAX_WEIGHT = 1e3  # a weight, where all begin with a sum of 1
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def learn_weights(
     kernels : sequence of Kernel or names
         Of the same items; in a table each may look at its own columns, by ``.on``.
     X, y
-        Sample and targets or labels.
+        Items and targets or labels.
     criterion : {"alignment", "leave-one-out"}
     penalty : float, optional
         For "leave-one-out", a penalty that is given; the weights then need not add up to 1.
@@ -140,10 +143,10 @@ def learn_weights(
     alone = pull / np.sqrt(np.where(pull > 0, np.diag(moments), 1.0)) / size
     v, found = aligned / aligned.sum(), None
     if criterion == "alignment":
-        v = np.where(v > NOTHING, v, 0.0)
+        v = np.where(v > MIN_WEIGHT, v, 0.0)
         value = float(v @ pull / math.sqrt(v @ moments @ v) / size)
     else:
-        expected = EXPECTED[0] + EXPECTED[1] * len(parts)
+        expected = EXPECTED_EVALUATIONS[0] + EXPECTED_EVALUATIONS[1] * len(parts)
         with progress("descents", expected) as step, one_thread_if_small(len(grams.target)):
             v, value, found = _least_error(grams, v, given, step)
             value *= grams.unit**2
@@ -260,12 +263,16 @@ def _least_error(
         """Return weights together with the best penalty for them."""
         if penalty is not None:
             return v
-        heights = along_penalties("leave-one-out", grams.mixed(v), GRID, Y, w, intercept=True)
-        return np.append(v, math.log(GRID[heights.argmin()]))
+        heights = along_penalties(
+            "leave-one-out", grams.mixed(v), STARTING_PENALTIES, Y, w, intercept=True
+        )
+        return np.append(v, math.log(STARTING_PENALTIES[heights.argmin()]))
 
     def descend(place: np.ndarray, free: np.ndarray) -> Any:
-        limits = [(0.0, LARGEST if one else 0.0) for one in free]
-        bounds = [*limits, (math.log(GRID[0]), math.log(GRID[-1]))][: len(place)]
+        limits = [(0.0, MAX_WEIGHT if one else 0.0) for one in free]
+        bounds = [*limits, (math.log(STARTING_PENALTIES[0]), math.log(STARTING_PENALTIES[-1]))][
+            : len(place)
+        ]
         options = {"ftol": 1e-9}
         return minimize(at, place, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
 
@@ -283,7 +290,7 @@ def _least_error(
             "one"
         )
     # Of unit variance, such a kernel is lost beside the penalty.
-    return np.where(v > NOTHING * found, v, 0.0), value, found
+    return np.where(v > MIN_WEIGHT * found, v, 0.0), value, found
 
 
 def _aligned(M: np.ndarray, a: np.ndarray) -> np.ndarray:
@@ -334,6 +341,6 @@ def _labels(y: Any) -> bool:
     values = np.asarray(y)
     if values.dtype.kind in "iu":
         count = len(np.unique(values))
-        return count <= FEW and 2 * count <= len(values) and values.ndim == 1
+        return count <= MAX_LABELS and 2 * count <= len(values) and values.ndim == 1
     text = values.dtype.kind == "O" and any(isinstance(v, str | bool) for v in values.ravel())
     return values.dtype.kind in "USb" or text

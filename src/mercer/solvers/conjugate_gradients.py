@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer.gram import Operator
 from mercer.progress import convergence
-from mercer.solvers.ridge.system import Columns, relative
+from mercer.solvers.ridge.system import SolvedColumns, relative
 
 __all__ = [
     "Coupling",
@@ -222,7 +222,7 @@ def conjugate_gradients(
     accepted: float = 0.0,
     advice: str = "use a larger penalty, or a preconditioner of higher rank",
     single: LinearMap | None = None,
-) -> Columns:
+) -> SolvedColumns:
     """Solve A X = R until the true residual is small.
 
     Each step takes one product for all right-hand sides that are not solved yet. The residual that
@@ -254,7 +254,7 @@ def conjugate_gradients(
 
     Returns
     -------
-    Columns
+    SolvedColumns
         The last entry of its history is the relative residual in the end.
 
     Examples
@@ -279,9 +279,9 @@ def conjugate_gradients(
                 raise  # nothing was
             message = f"interrupted at a relative residual of about {work.history[-1]:.1e}"
             values = np.ldexp(work.X + work.D, powers)
-            return Columns(values, "stalled", message, tuple(work.history))
+            return SolvedColumns(values, "stalled", message, tuple(work.history))
     rest = np.ldexp(work.rest, powers) if work.true else None
-    found = Columns(np.ldexp(work.X, powers), history=tuple(work.history), rest=rest)
+    found = SolvedColumns(np.ldexp(work.X, powers), history=tuple(work.history), rest=rest)
     if work.left <= max(tol, accepted):
         return found
     message = (

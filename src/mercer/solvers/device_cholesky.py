@@ -20,7 +20,7 @@ from mercer.gram.device.on_device import OnDevice
 from mercer.gram.device.streaming import tensor
 from mercer.memory import human
 from mercer.solvers.ridge.cholesky import Cholesky
-from mercer.solvers.ridge.system import Columns, Problem, Solver, State, singular_message
+from mercer.solvers.ridge.system import Problem, SolvedColumns, Solver, State, singular_message
 
 __all__ = ["DeviceCholesky"]
 
@@ -96,7 +96,7 @@ class DeviceCholesky(Solver):
     def prepare(self, problem: Problem) -> OnDeviceState:
         return OnDeviceState(problem, self.device)
 
-    def columns(self, state: OnDeviceState, R: np.ndarray, penalty: float) -> Columns:
+    def columns(self, state: OnDeviceState, R: np.ndarray, penalty: float) -> SolvedColumns:
         try:
             return _solved(state, R, penalty)
         except Exception as error:
@@ -108,7 +108,7 @@ class DeviceCholesky(Solver):
         return _on_cpu(state, R, penalty)
 
 
-def _solved(state: OnDeviceState, R: np.ndarray, penalty: float) -> Columns:
+def _solved(state: OnDeviceState, R: np.ndarray, penalty: float) -> SolvedColumns:
     """Factor SKS + λI and solve."""
     import torch
 
@@ -132,12 +132,12 @@ def _solved(state: OnDeviceState, R: np.ndarray, penalty: float) -> Columns:
         M.diagonal().copy_(diagonal)
     if singular:
         message = singular_message(penalty, len(R), state.largest * len(R))
-        return Columns(np.full_like(R, np.nan), "singular", message)
+        return SolvedColumns(np.full_like(R, np.nan), "singular", message)
     values = torch.cholesky_solve(tensor(R, M.device), factor)
-    return Columns(to_numpy(values))
+    return SolvedColumns(to_numpy(values))
 
 
-def _on_cpu(state: OnDeviceState, R: np.ndarray, penalty: float) -> Columns:
+def _on_cpu(state: OnDeviceState, R: np.ndarray, penalty: float) -> SolvedColumns:
     n = state.problem.gram.order
     warnings.warn(
         f"the Gram matrix of {n} items ({human(8 * n * n)}) does not fit into the memory of "

@@ -35,7 +35,14 @@ from mercer.solvers.cost import (
     product_seconds,
 )
 from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, LowRankFactor, pivoted_cholesky
-from mercer.solvers.ridge.system import TRUSTED, Approximation, Columns, Problem, Solver, State
+from mercer.solvers.ridge.system import (
+    TRUSTED,
+    Approximation,
+    Problem,
+    SolvedColumns,
+    Solver,
+    State,
+)
 from mercer.threads import in_threads
 
 __all__ = ["Iterative", "expected_steps", "worthwhile"]
@@ -152,7 +159,7 @@ class Iterative(Solver):
     def prepare(self, problem: Problem) -> Preconditioned:
         return Preconditioned(problem, self.mixed)
 
-    def columns(self, state: Preconditioned, R: np.ndarray, penalty: float) -> Columns:
+    def columns(self, state: Preconditioned, R: np.ndarray, penalty: float) -> SolvedColumns:
         if penalty == 0:
             return _refused(
                 R,
@@ -180,7 +187,7 @@ class Iterative(Solver):
 
     def _descend(
         self, state: Preconditioned, R: np.ndarray, penalty: float, inverse: LinearMap
-    ) -> Columns:
+    ) -> SolvedColumns:
         def apply(V: np.ndarray) -> np.ndarray:
             return state.multiply(V) + penalty * V
 
@@ -222,8 +229,8 @@ def worthwhile(order: int) -> float:
     return order / 150
 
 
-def _refused(R: np.ndarray, message: str) -> Columns:
-    return Columns(np.full_like(R, np.nan), "singular", message)
+def _refused(R: np.ndarray, message: str) -> SolvedColumns:
+    return SolvedColumns(np.full_like(R, np.nan), "singular", message)
 
 
 def _inverse(F: np.ndarray, penalty: float) -> LinearMap | None:

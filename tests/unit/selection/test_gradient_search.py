@@ -314,7 +314,7 @@ def test_the_value_is_the_criterion_of_the_fitted_machine():
 
 
 def far(n=60):
-    """Sample on which a very wide kernel is best, with a tiny penalty: nearly a cubic."""
+    """Items on which a very wide kernel is best, with a tiny penalty: nearly a cubic."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n, 2))
     return X, X[:, 0] ** 3 + X[:, 1] + 0.01 * rng.normal(size=n)

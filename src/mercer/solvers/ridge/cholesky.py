@@ -28,8 +28,8 @@ from mercer.gram import Operator
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 from mercer.solvers.ridge.packed import Packed
 from mercer.solvers.ridge.system import (
-    Columns,
     Problem,
+    SolvedColumns,
     Solver,
     State,
     decouple,
@@ -110,7 +110,7 @@ class Cholesky(Solver):
     def prepare(self, problem: Problem) -> Stored:
         return Stored(problem)
 
-    def columns(self, state: Stored, R: np.ndarray, penalty: float) -> Columns:
+    def columns(self, state: Stored, R: np.ndarray, penalty: float) -> SolvedColumns:
         if self.precision == "double":
             return _double(state, R, penalty)
         found = _mixed(state, R, penalty)
@@ -118,7 +118,7 @@ class Cholesky(Solver):
             return found
         again = _double(state, R, penalty)
         message = "; ".join(filter(None, [found.message, again.message]))
-        return Columns(again.values, again.status, message, found.history)
+        return SolvedColumns(again.values, again.status, message, found.history)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Factor:
         return 2 * float(np.sum(np.log(np.diag(self.lower))))
 
 
-def _double(state: Stored, R: np.ndarray, penalty: float) -> Columns:
+def _double(state: Stored, R: np.ndarray, penalty: float) -> SolvedColumns:
     """Factor in double precision, below the diagonal of K."""
     M = state.array
     mirror_down(M)
@@ -181,19 +181,21 @@ def _double(state: Stored, R: np.ndarray, penalty: float) -> Columns:
     if info != 0:
         np.fill_diagonal(M, state.diagonal)
         message = singular_message(penalty, len(M), largest)
-        return Columns(np.full_like(R, np.nan), "singular", message)
+        return SolvedColumns(np.full_like(R, np.nan), "singular", message)
     values, _ = lapack.dpotrs(factor, R, lower=0)
     np.fill_diagonal(M, state.diagonal)
-    return Columns(values)
+    return SolvedColumns(values)
 
 
-def _mixed(state: Stored, R: np.ndarray, penalty: float) -> Columns:
+def _mixed(state: Stored, R: np.ndarray, penalty: float) -> SolvedColumns:
     """Factor in single precision and refine the answer to double."""
     if len(state.array) > MAX_PACKED_ORDER:
-        return Columns(R, "stalled", f"LAPACK packs matrices up to order {MAX_PACKED_ORDER} only")
+        return SolvedColumns(
+            R, "stalled", f"LAPACK packs matrices up to order {MAX_PACKED_ORDER} only"
+        )
     factor = Packed.factor(state.array, state.diagonal + penalty)
     if factor is None:
-        return Columns(R, "stalled", "single precision was not enough for a factor")
+        return SolvedColumns(R, "stalled", "single precision was not enough for a factor")
 
     X, best, history = factor.solve(R), np.inf, []
     previous = X
@@ -209,8 +211,8 @@ def _mixed(state: Stored, R: np.ndarray, penalty: float) -> Columns:
         X = X + factor.solve(rest)
     if not min(history) <= ACCEPTED:  # also where it is not a number
         message = "refinement from single precision did not converge"
-        return Columns(R, "stalled", message, tuple(history))
-    return Columns(X, "solved", "", tuple(history))
+        return SolvedColumns(R, "stalled", message, tuple(history))
+    return SolvedColumns(X, "solved", "", tuple(history))
 
 
 def _one_norm(M: np.ndarray) -> float:

@@ -17,9 +17,9 @@ from scipy.linalg import eigh
 
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 from mercer.solvers.ridge.system import (
-    Columns,
     Problem,
     Solution,
+    SolvedColumns,
     Solver,
     State,
     decouple,
@@ -85,14 +85,14 @@ class Eigen(Solver):
     def prepare(self, problem: Problem) -> Decomposed:
         return Decomposed(problem, self.indefinite)
 
-    def columns(self, state: Decomposed, R: np.ndarray, penalty: float) -> Columns:
+    def columns(self, state: Decomposed, R: np.ndarray, penalty: float) -> SolvedColumns:
         shifted = state.values + penalty
         largest = float(np.abs(state.values).max(initial=0.0))
         smallest = len(shifted) * np.finfo(float).eps * (largest + penalty)
         if shifted.min() <= smallest:
             message = singular_message(penalty, len(shifted), largest)
-            return Columns(np.full_like(R, np.nan), "singular", message)
-        return Columns(state.vectors @ ((state.vectors.T @ R) / shifted[:, None]))
+            return SolvedColumns(np.full_like(R, np.nan), "singular", message)
+        return SolvedColumns(state.vectors @ ((state.vectors.T @ R) / shifted[:, None]))
 
     def solve(self, state: State, target: np.ndarray, penalty: float) -> Solution:
         assert isinstance(state, Decomposed)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mercer import lapack
-from mercer.solvers.ridge.inverse import FullInverse, Inverse, Rows
+from mercer.solvers.ridge.inverse import FullInverse, RidgeInverse, Rows
 from mercer.solvers.ridge.spectral import FeatureInverse
 
 __all__ = ["HeldOutResiduals", "count_rows", "held_out", "nested"]
@@ -45,7 +45,7 @@ class HeldOutResiduals:
     trusted: bool = True
 
 
-def held_out(inverse: Inverse, removals: Sequence[Rows]) -> Iterator[HeldOutResiduals]:
+def held_out(inverse: RidgeInverse, removals: Sequence[Rows]) -> Iterator[HeldOutResiduals]:
     """Yield the residuals of each set of rows, left out by itself.
 
     Rows are slices or ascending arrays of integers.
@@ -63,7 +63,7 @@ def held_out(inverse: Inverse, removals: Sequence[Rows]) -> Iterator[HeldOutResi
     return (_held(inverse, rows) for rows in removals)
 
 
-def _one_by_one(inverse: Inverse, removals: Sequence[Rows]) -> Iterator[HeldOutResiduals]:
+def _one_by_one(inverse: RidgeInverse, removals: Sequence[Rows]) -> Iterator[HeldOutResiduals]:
     d, least = inverse.bordered_diagonal()
     good = d > least
     residuals = inverse.alpha / np.where(good, d, np.nan)[:, None]
@@ -73,7 +73,7 @@ def _one_by_one(inverse: Inverse, removals: Sequence[Rows]) -> Iterator[HeldOutR
         yield HeldOutResiduals(residuals[here], inverse.alpha[here], bool(good[place]))
 
 
-def _held(inverse: Inverse, rows: Rows) -> HeldOutResiduals:
+def _held(inverse: RidgeInverse, rows: Rows) -> HeldOutResiduals:
     alpha = inverse.alpha[rows]
     if isinstance(inverse, FeatureInverse) and count_rows(rows) > inverse.Z.shape[1] + 1:
         return _held_thin(inverse, rows, alpha)
@@ -96,7 +96,7 @@ def _held_thin(inverse: FeatureInverse, rows: Rows, alpha: np.ndarray) -> HeldOu
     return HeldOutResiduals(alpha + Z @ lapack.solve(G, Z.T @ alpha), alpha)
 
 
-def _part(inverse: Inverse, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def _part(inverse: RidgeInverse, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return C_RR, and what must be left of its diagonal."""
     C = inverse.block(rows)
     least = inverse.least(np.diag(C))

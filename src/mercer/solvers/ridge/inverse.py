@@ -16,7 +16,7 @@ from mercer import lapack
 from mercer.engine.tiles import spans
 from mercer.solvers.ridge.criteria import RidgeFit
 
-__all__ = ["CholeskySystem", "FullInverse", "Inverse", "Rows", "System", "TriangularInverse"]
+__all__ = ["CholeskySystem", "FullInverse", "RidgeInverse", "Rows", "System", "TriangularInverse"]
 
 Rows = slice | np.ndarray  # contiguous, or ascending
 
@@ -26,7 +26,7 @@ CHUNK = 256  # rows that are looked at together, so that they stay in the cache
 
 
 @dataclass
-class Inverse:
+class RidgeInverse:
     """C for one penalty: how solution and residuals depend on the items.
 
     Attributes
@@ -113,7 +113,7 @@ class System:
         """How far the weights' roots are apart; only a Cholesky factor does not mind."""
         return float(self.s.max() / self.s.min())
 
-    def at(self, penalty: float) -> Inverse | None:
+    def at(self, penalty: float) -> RidgeInverse | None:
         """Return C and the solution for one penalty, or None if M is singular."""
         raise NotImplementedError
 
@@ -179,7 +179,7 @@ class CholeskySystem(System):
 
 
 @dataclass
-class TriangularInverse(Inverse):
+class TriangularInverse(RidgeInverse):
     """C as XᵀX with X = L⁻¹, of which a block takes |R|²n multiplications."""
 
     X: np.ndarray
@@ -205,7 +205,7 @@ class TriangularInverse(Inverse):
 
 
 @dataclass
-class FullInverse(Inverse):
+class FullInverse(RidgeInverse):
     """C as a stored matrix, of which only the lower triangle is looked at."""
 
     C: np.ndarray

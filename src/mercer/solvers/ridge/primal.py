@@ -21,12 +21,12 @@ from mercer.gram import Dense, LowRank
 from mercer.kernels.features import scaled_rows
 from mercer.solvers.cost import FLOP_SECONDS, OVERHEAD, Cost, Requirements, Size, factor_seconds
 from mercer.solvers.ridge.cholesky import Cholesky
-from mercer.solvers.ridge.system import Columns, Problem, Solver, State, relative
+from mercer.solvers.ridge.system import Problem, SolvedColumns, Solver, State, relative
 
 __all__ = ["Primal"]
 
 
-class Featured(State):
+class PrimalState(State):
     """The features times S, and the small system as its solver has prepared it."""
 
     def __init__(self, problem: Problem, small: Solver) -> None:
@@ -71,13 +71,13 @@ class Primal(Solver):
         needed = int(8 * m**2 + self.small.workspace(m) + features + rest)
         return Cost(needed, n * m**2 * FLOP_SECONDS + factor_seconds(m))
 
-    def prepare(self, problem: Problem) -> Featured:
-        return Featured(problem, self.small)
+    def prepare(self, problem: Problem) -> PrimalState:
+        return PrimalState(problem, self.small)
 
-    def columns(self, state: Featured, R: np.ndarray, penalty: float) -> Columns:
+    def columns(self, state: PrimalState, R: np.ndarray, penalty: float) -> SolvedColumns:
         if penalty == 0:
             message = "without a penalty the items' coefficients are not determined by features"
-            return Columns(np.full_like(R, np.nan), "singular", message)
+            return SolvedColumns(np.full_like(R, np.nan), "singular", message)
         B = state.features
         found = self.small.columns(state.small, np.asarray(B.T @ R), penalty)
         values = (R - np.asarray(B @ found.values)) / penalty
@@ -85,11 +85,11 @@ class Primal(Solver):
         # matter, because there Bᵀα must be w; one step of refinement takes them out.
         rest = found.values - np.asarray(B.T @ values)
         values += np.asarray(B @ self.small.columns(state.small, rest, penalty).values)
-        return Columns(values, found.status, found.message, found.history, found.values)
+        return SolvedColumns(values, found.status, found.message, found.history, found.values)
 
     def certify(
         self,
-        state: Featured,
+        state: PrimalState,
         R: np.ndarray,
         offset: np.ndarray,
         alpha: np.ndarray,

@@ -18,7 +18,7 @@ from scipy.linalg import eigh, eigvalsh_tridiagonal, svd
 from scipy.linalg.lapack import dpttrf, dpttrs
 
 from mercer import lapack
-from mercer.solvers.ridge.inverse import MIN_SHARE_LEFT, Inverse, Rows, System
+from mercer.solvers.ridge.inverse import MIN_SHARE_LEFT, RidgeInverse, Rows, System
 
 __all__ = ["FeatureInverse", "FeatureSystem", "TridiagonalInverse", "TridiagonalSystem"]
 
@@ -115,7 +115,7 @@ class TridiagonalSystem(System):
 
 
 @dataclass
-class TridiagonalInverse(Inverse):
+class TridiagonalInverse(RidgeInverse):
     """C as YᵀY with Y = D^(-½)L⁻¹Qᵀ."""
 
     system: TridiagonalSystem
@@ -233,7 +233,7 @@ def _axes_of_sparse(matrix: Any, s: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 @dataclass
-class FeatureInverse(Inverse):
+class FeatureInverse(RidgeInverse):
     """λC as I − ZZᵀ; its `alpha` is λ times that of the others, which cancels."""
 
     system: FeatureSystem

@@ -22,7 +22,7 @@ from mercer.gram import Operator
 from mercer.solvers.certificate import Certified
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 
-__all__ = ["Approximation", "Columns", "Problem", "Solution", "Solver", "State"]
+__all__ = ["Approximation", "Problem", "Solution", "SolvedColumns", "Solver", "State"]
 
 Status = Literal["solved", "singular", "stalled"]
 TRUSTED = 1e-6  # relative residual up to which an answer is called solved
@@ -50,7 +50,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Columns:
+class SolvedColumns:
     """Solutions of M X = R for several right-hand sides, as a solver returns them."""
 
     values: np.ndarray
@@ -182,7 +182,7 @@ class Solver:
     Examples
     --------
     >>> from mercer.gram import Dense
-    >>> class Inverse(Solver):
+    >>> class DenseInverse(Solver):
     ...     name = "inverse"
     ...
     ...     def prepare(self, problem):
@@ -190,8 +190,8 @@ class Solver:
     ...
     ...     def columns(self, state, R, penalty):
     ...         M = state.problem.gram.matrix() + penalty * np.eye(len(R))
-    ...         return Columns(np.linalg.inv(M) @ R)
-    >>> solver = Inverse()
+    ...         return SolvedColumns(np.linalg.inv(M) @ R)
+    >>> solver = DenseInverse()
     >>> solver.solve(solver.prepare(Problem(Dense(np.eye(2)))), np.ones(2), 1.0).coefficients
     array([0.5, 0.5])
     """
@@ -216,7 +216,7 @@ class Solver:
         """Do once what all targets and penalties share."""
         raise NotImplementedError
 
-    def columns(self, state: Any, R: np.ndarray, penalty: float) -> Columns:
+    def columns(self, state: Any, R: np.ndarray, penalty: float) -> SolvedColumns:
         """Solve M X = R."""
         raise NotImplementedError
 
