@@ -28,14 +28,7 @@ BIAS, MANTISSA = np.int32(127), np.int32(23)  # of a number's exponent, and wher
 
 @compiled(fastmath=REORDERED)
 def squared(X, Z, out):
-    """Write Σₖ (X[i, k] − Z[k, j])² to out[i, j], two rows and four dimensions at a time.
-
-    Examples
-    --------
-    >>> X, Z = np.zeros((1, 2), np.float32), np.array([[3.0], [4.0]], np.float32)
-    >>> squared(X, Z, np.empty((1, 1), np.float32))
-    array([[25.]], dtype=float32)
-    """
+    """Write Σₖ (X[i, k] − Z[k, j])² to out[i, j], two rows and four dimensions at a time."""
     count, width = X.shape
     spare = np.empty(Z.shape[1], out.dtype)
     out[...] = 0.0
@@ -66,14 +59,7 @@ def squared(X, Z, out):
 
 @compiled(fastmath=REORDERED)
 def absolute(X, Z, out):
-    """Write Σₖ |X[i, k] − Z[k, j]| to out[i, j], four dimensions at a time.
-
-    Examples
-    --------
-    >>> X, Z = np.zeros((1, 2), np.float32), np.array([[3.0], [-4.0]], np.float32)
-    >>> absolute(X, Z, np.empty((1, 1), np.float32))
-    array([[7.]], dtype=float32)
-    """
+    """Write Σₖ |X[i, k] − Z[k, j]| to out[i, j], four dimensions at a time."""
     width = X.shape[1]
     out[...] = 0.0
     for i in range(len(X)):
@@ -99,11 +85,6 @@ def exponential(values, factor, out):
     """Write exp(factor · values) to `out`, to the last digit but one.
 
     With factor · value = n log 2 + r it is 2ⁿ e^r, and 2ⁿ is a number whose bits are n's.
-
-    Examples
-    --------
-    >>> exponential(np.array([[0.0, 1.0]], np.float32), np.float32(-1.0), np.empty((1, 2), "f4"))
-    array([[1.        , 0.36787945]], dtype=float32)
     """
     bits = np.empty(values.shape[1], np.int32)
     powers = bits.view(np.float32)

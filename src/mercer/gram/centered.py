@@ -60,12 +60,6 @@ def center_gram(gram: Operator) -> tuple[Operator, np.ndarray]:
     """Return the centered operator and the mean similarity of each item to all.
 
     Of explicit features the mean is taken away; they become dense.
-
-    Examples
-    --------
-    >>> gram, means = center_gram(LowRank(np.array([[1.0], [3.0]])))
-    >>> gram.features.ravel(), means
-    (array([-1.,  1.]), array([2., 6.]))
     """
     if not isinstance(gram, LowRank):
         found = Centered(gram)

@@ -222,12 +222,6 @@ def choose_engine(asked: str, points: Points) -> str:
     wants them.
 
     Raises `PlanError` if the one that is asked for cannot have them.
-
-    Examples
-    --------
-    >>> from mercer.domains import VECTORS
-    >>> choose_engine("auto", VECTORS.admit([[1.0]]))
-    'cpu'
     """
     if asked == "auto":
         return next((name for name, one in _engines.items() if one.wants(points)), "cpu")

@@ -36,14 +36,6 @@ def nearest(
     Returns
     -------
     places, similarities : ndarray of shape (len(A), count)
-
-    Examples
-    --------
-    >>> from mercer.kernels import Linear
-    >>> k = Linear()
-    >>> A, B = k.admit([[1.0]]), k.admit([[4.0], [2.0], [0.5]])
-    >>> nearest(k, A, B, k.evaluate_diagonal(B), 2)
-    (array([[2, 1]]), array([[0.5, 2. ]]))
     """
     # k(x, x) is the same for all z. Subtracting the lowest height leaves −k(x, z) alone where all
     # heights are equal, so that similarities far below 1 (of a Gaussian) still tell far from near.

@@ -67,14 +67,6 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
     with sums of their own, which are added up in the end, so that the answer is the same to the
     last bit whatever the number of threads. For points in single precision a tile's products are
     in single precision, too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.kernels import Linear
-    >>> k = Linear()
-    >>> symmetric_product(k, k.admit([[1.0], [2.0]]), np.array([1.0, 1.0]))
-    array([3., 6.])
     """
     plain = not isinstance(points, Vectors) or points.is_sparse
     if len(points) < SYMMETRIC_FROM or plain or not on_numpy(points):

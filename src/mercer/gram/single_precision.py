@@ -50,29 +50,13 @@ class SinglePrecision(Blocked):
 
 
 def single_products(gram: Operator) -> SinglePrecision | None:
-    """Return what multiplies faster, if there is such a thing: for rows of numbers, not stored.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Linear
-    >>> k = Linear()
-    >>> isinstance(single_products(Blocked(k, k.admit([[1.0], [2.0]]))), SinglePrecision)
-    True
-    """
+    """Return what multiplies faster, if there is such a thing: for rows of numbers, not stored."""
     faster = isinstance(gram, Blocked) and allows_single(gram.kernel, gram.points)
     return SinglePrecision(gram.kernel, gram.points) if faster else None  # type: ignore[attr-defined]
 
 
 def allows_single(kernel: Kernel, points: Points) -> bool:
-    """Tell whether a kernel computes in single precision if the items ask for it.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Cosine, Linear
-    >>> points = Linear().admit([[1.0], [2.0]])
-    >>> allows_single(Linear(), points), allows_single(Cosine(), points)
-    (True, False)
-    """
+    """Tell whether a kernel computes in single precision if the items ask for it."""
     if not isinstance(points, Vectors) or points.is_sparse or not on_numpy(points):
         return False
     one = prepare_points(kernel, points[:1], single=True)

@@ -41,14 +41,6 @@ def slopes_of(kernel: Kernel, points: Points, G: np.ndarray) -> Slopes:
         As the kernel admits them.
     G : ndarray of shape (n, n)
         Symmetric.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Gaussian
-    >>> k = 2.0 * Gaussian(1.0)
-    >>> found = slopes_of(k, k.admit([[0.0], [1.0]]), np.ones((2, 2)))
-    >>> {name: round(slope, 3) for name, slope in found.items()}
-    {'kernel__bandwidth': 2.426, 'factor': 6.426}
     """
     return Tiling(points, keep=False).slopes(kernel, G)
 

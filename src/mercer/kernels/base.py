@@ -24,7 +24,7 @@ import numpy as np
 
 from mercer.domains import ANYTHING, VECTORS, Domain, Items, Points, Vectors
 from mercer.engine.block import Array, Block, same_width
-from mercer.engine.tiles import diagonal, fill, on_numpy
+from mercer.engine.tiles import diagonal, fill, on_numpy, quiet
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.features import FeatureMap, RandomFeatures
 from mercer.kernels.proof import Proof, unknown
@@ -62,7 +62,12 @@ class Kernel(Value):
         raise NotImplementedError
 
     def evaluate(self, block: Block) -> Any:
-        """Return the Gram matrix of a block in a new array; by default pair by pair."""
+        """Return the Gram matrix of a block in a new array; by default from `logarithms`, if the
+        kernel has them, or pair by pair."""
+        logs = self.logarithms(block)
+        if logs is not None:
+            with quiet():
+                return in_library_of(np.exp(logs, out=logs), block.left)
         xs, zs = list(block.left.items()), list(block.right.items())
         K = np.empty(block.shape)
         for i, x in enumerate(xs):
@@ -73,7 +78,11 @@ class Kernel(Value):
         return K
 
     def evaluate_diagonal(self, points: Any) -> Any:
-        """Return k(x, x) of each point; by default one `pair` after the other."""
+        """Return k(x, x) of each point; by default from `log_diagonal`, or by `pair`."""
+        logs = self.log_diagonal(points)
+        if logs is not None:
+            with quiet():
+                return in_library_of(np.exp(logs), points)
         return np.array([self.pair(x, x) for x in points.items()], dtype=np.float64)
 
     def logarithms(self, block: Block) -> np.ndarray | None:

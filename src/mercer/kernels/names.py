@@ -52,25 +52,13 @@ def named(kernel: object) -> Kernel:
 
 @functools.cache
 def makers() -> dict[str, Callable[..., Any]]:
-    """Return the public classes and functions that make kernels, or what kernels are made of.
-
-    Examples
-    --------
-    >>> "Gaussian" in makers(), "normalize" in makers(), "pullback" in makers()
-    (True, True, False)
-    """
+    """Return the public classes and functions that make kernels, or what kernels are made of."""
     return {name: thing for name, thing in _public().items() if not _takes_function(thing)}
 
 
 @functools.cache
 def functional() -> frozenset[str]:
-    """Return the names of those that take a Python function, which text cannot hold.
-
-    Examples
-    --------
-    >>> "pullback" in functional()
-    True
-    """
+    """Return the names of those that take a Python function, which text cannot hold."""
     return frozenset(name for name, thing in _public().items() if _takes_function(thing))
 
 

@@ -249,17 +249,7 @@ def count_patterns(
 
 
 def multiply(left: Patterns, right: Patterns, out: np.ndarray) -> np.ndarray:
-    """Write the inner products of all pairs of rows into `out`, over the patterns of both.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from mercer.kernels.patterns import Patterns, Vocabulary
-    >>> seen = Patterns(sparse.csr_array([[1.0, 2.0]]), Vocabulary(["cat", "hat"]))
-    >>> new = Patterns(sparse.csr_array([[3.0, 4.0]]), Vocabulary(["hat", "dog"]))
-    >>> multiply(new, seen, np.empty((1, 1)))
-    array([[6.]])
-    """
+    """Write the inner products of all pairs of rows into `out`, over the patterns of both."""
     A, B = prepare_rows(left, right), prepare_rows(right, right)
     if A.dense.shape[1]:
         np.matmul(A.dense, B.dense.T, out=out)

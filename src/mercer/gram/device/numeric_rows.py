@@ -42,16 +42,7 @@ def numbers(points: Points) -> Any:
 
 
 def number_columns(kernel: Kernel, points: Points) -> Kernel:
-    """Return the kernel with the numbers of columns in place of their names.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from mercer.kernels import Gaussian
-    >>> k = Gaussian(1.0).on("weight")
-    >>> number_columns(k, k.admit(pd.DataFrame({"height": [1.0], "weight": [2.0]})))
-    Gaussian(bandwidth=1.0).on(1)
-    """
+    """Return the kernel with the numbers of columns in place of their names."""
     frame: Any = getattr(points, "frame", None)
     names = getattr(points, "names", None)
     if is_frame(frame):
@@ -89,14 +80,7 @@ def program_of(kernel: Kernel, width: int) -> tuple[PairProgram | None, str]:
 
 
 def explain_products(kernel: Kernel, width: int, device: str, precision: str = "single") -> str:
-    """Say in words how products with a kernel are computed on a device, for plans.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Chi2
-    >>> explain_products(Chi2(1.0), 3, "cuda")
-    'not fused, because Chi2 is no function of dot products or distances; blocks of Torch instead'
-    """
+    """Say in words how products with a kernel are computed on a device, for plans."""
     from mercer.gram.device.fused import available
 
     if precision == "double":

@@ -163,13 +163,7 @@ def seen_width(metric: Metric, width: int) -> int:
 
 
 def table_width(d: int, products: Products) -> int:
-    """Return the length of the rows of a table.
-
-    Examples
-    --------
-    >>> table_width(20, "split"), table_width(200, "split")
-    (64, 640)
-    """
+    """Return the length of the rows of a table."""
     K = 3 * d if products == "split" else d
     step = ROW_PIECE if K > whole(products) else MATRIX_UNIT_STEP
     return -(-K // step) * step
@@ -287,11 +281,6 @@ def clearance(steep: float, longest: float) -> float:
     than a millionth, all are good enough, and it is 0. Otherwise it is where similarity has fallen
     to nearly nothing, or, for a function of the root of the distance, where a thousandth of the
     lengths is left, so that the root has four digits.
-
-    Examples
-    --------
-    >>> clearance(steep=0.5, longest=2.0), clearance(steep=0.5, longest=1000.0)
-    (0.0, 32.0)
     """
     if steep * longest * 2e-7 <= 1e-6:
         return 0.0

@@ -236,18 +236,6 @@ RULES: dict[type, Callable[[ProgramWriter, Any, Columns], str]] = {
 
 
 def fuse(kernel: Kernel, width: int) -> PairProgram:
-    """Return the program of a resolved kernel on rows of this width, or raise `Unfused`.
-
-    Examples
-    --------
-    >>> program = fuse(Gaussian(2.0), width=3)
-    >>> program.metrics[0].kind, program.lines
-    ('squared', ('e0 = tl.exp2(m0 * p0)',))
-    >>> from mercer.kernels import Chi2
-    >>> fuse(Chi2(1.0), width=3)
-    Traceback (most recent call last):
-        ...
-    mercer.gram.device.expression.Unfused: Chi2 is no function of dot products or distances
-    """
+    """Return the program of a resolved kernel on rows of this width, or raise `Unfused`."""
     writer = ProgramWriter(width, RULES)
     return writer.program(writer.write(kernel, None))

@@ -167,13 +167,7 @@ def _dots(form: SourceShape, i: int, K: int) -> tuple[list[str], list[str]]:
 
 
 def pieces(K: int) -> list[int]:
-    """Cut a length into powers of two.
-
-    Examples
-    --------
-    >>> pieces(288)
-    [128, 128, 32]
-    """
+    """Cut a length into powers of two."""
     found = [LARGEST_PIECE] * (K // LARGEST_PIECE)
     rest, size = K % LARGEST_PIECE, LARGEST_PIECE // 2
     while rest:

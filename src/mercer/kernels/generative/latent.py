@@ -131,10 +131,6 @@ class LatentGaussian(VectorKernel):
         log = float(both.logpdf(np.concatenate([np.asarray(x, float), np.asarray(z, float)])))
         return math.exp(log) if log < 709 else math.inf
 
-    def evaluate(self, block: Block) -> Any:
-        K = self.logarithms(block)
-        return in_library_of(np.exp(K, out=K), block.left)
-
     def evaluate_diagonal(self, points: Points) -> Any:
         with quiet():
             return in_library_of(np.exp(self.log_diagonal(points)), points)

@@ -153,10 +153,6 @@ class NonnegativeFeatures(Kernel):
         product *= np.exp(height, out=height)
         return in_library_of(product, block.left)
 
-    def evaluate_diagonal(self, points: Points) -> Any:
-        with quiet():
-            return in_library_of(np.exp(self.log_diagonal(points)), points)
-
     def map_features(self, points: Points) -> FeatureMap:
         def transform(new: Points) -> np.ndarray:
             with quiet():

@@ -119,13 +119,6 @@ class ProbabilityProduct(Kernel):
 
     # ---- the fast form ----------------------------------------------------------------------
 
-    def evaluate(self, block: Block) -> np.ndarray:
-        K = self.logarithms(block)
-        return np.exp(K, out=K)
-
-    def evaluate_diagonal(self, points: Series) -> np.ndarray:
-        return np.exp(self.log_diagonal(points))
-
     def logarithms(self, block: Block) -> np.ndarray:
         if block.left.channels != block.right.channels:
             raise DomainError(

@@ -130,14 +130,6 @@ def shapes(size: int) -> tuple[list[str], np.ndarray]:
     """Return the names of all shapes, and the shape of each set of edges.
 
     A set of edges is a number whose bits are the pairs of nodes in lexical order.
-
-    Examples
-    --------
-    >>> names, types = shapes(3)
-    >>> names
-    ['3 nodes, none joined', '3 nodes: 0-1', '3 nodes: 0-1 0-2', '3 nodes: 0-1 0-2 1-2']
-    >>> types[0b110] == types[0b011]
-    np.True_
     """
     pairs = list(combinations(range(size), 2))
     place = {pair: bit for bit, pair in enumerate(pairs)}
@@ -159,13 +151,7 @@ def shapes(size: int) -> tuple[list[str], np.ndarray]:
 
 @lru_cache(maxsize=16)
 def drawn_subsets(n: int, size: int, count: int, seed: int) -> np.ndarray:
-    """Draw subsets of n nodes, each independently of the others.
-
-    Examples
-    --------
-    >>> drawn_subsets(100, 4, 1000, 0).shape
-    (1000, 4)
-    """
+    """Draw subsets of n nodes, each independently of the others."""
     rng = np.random.default_rng([seed, n])
     found = np.empty((0, size), np.int64)
     while len(found) < count:

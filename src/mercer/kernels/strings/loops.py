@@ -21,16 +21,7 @@ LANES = 8  # strings side by side: as many double-precision numbers as a wide re
 
 
 def gaps(block: Block, length: int, decay: float, out: np.ndarray) -> np.ndarray:
-    """Write the gap-weighted common subsequences of all pairs of a block into `out`.
-
-    Examples
-    --------
-    >>> from mercer.domains import STRINGS
-    >>> words = STRINGS.admit(["cat", "car"])
-    >>> gaps(Block(words, words), 2, 0.5, np.empty((2, 2)))
-    array([[0.890625, 0.5625  ],
-           [0.5625  , 0.890625]])
-    """
+    """Write the gap-weighted common subsequences of all pairs of a block into `out`."""
     left, right = block.left, block.right
     _gaps(
         left.letters, left.starts, right.letters, right.starts, _by_length(right), length, decay,

@@ -92,14 +92,7 @@ class Neighbors(NamedTuple):
 
 
 def kmers_of(strings: Strings, length: int, alphabet: tuple[str, ...]) -> Kmers:
-    """Return all substrings of one length that are words over an alphabet.
-
-    Examples
-    --------
-    >>> from mercer.domains import STRINGS
-    >>> kmers_of(STRINGS.admit(["acgt", "aNc"]), 2, ("a", "c", "g", "t")).rows.tolist()
-    [[0, 1], [1, 2], [2, 3]]
-    """
+    """Return all substrings of one length that are words over an alphabet."""
     known = np.array([ord(letter) for letter in alphabet], dtype=np.int64)
     codes = np.searchsorted(known, strings.letters)
     inside = codes < len(known)
@@ -117,28 +110,14 @@ def kmers_of(strings: Strings, length: int, alphabet: tuple[str, ...]) -> Kmers:
 
 
 def neighbor_count(length: int, mismatches: int, letters: int) -> int:
-    """Return how many words are within some mismatches of a word.
-
-    Examples
-    --------
-    >>> neighbor_count(5, 1, 4)
-    16
-    """
+    """Return how many words are within some mismatches of a word."""
     return sum(
         comb(length, wrong) * max(letters - 1, 0) ** wrong for wrong in range(mismatches + 1)
     )
 
 
 def neighbors(words: Kmers, mismatches: int) -> Neighbors:
-    """Return all words within some mismatches of each word.
-
-    Examples
-    --------
-    >>> from mercer.domains import STRINGS
-    >>> words = kmers_of(STRINGS.admit(["ab"]), 2, ("a", "b"))
-    >>> neighbors(words, 1)
-    Neighbors(near=array([[1, 2, 0]]), names=['aa', 'ab', 'bb'])
-    """
+    """Return all words within some mismatches of each word."""
     letters, (count, length) = len(words.alphabet), words.rows.shape
     each = neighbor_count(length, mismatches, letters)
     afford(
@@ -204,13 +183,7 @@ class GappedCounts(Patterns):
 
 
 def gapped_count(length: int, mismatches: int) -> int:
-    """Return how many gapped words a word has.
-
-    Examples
-    --------
-    >>> gapped_count(5, 1)
-    16
-    """
+    """Return how many gapped words a word has."""
     return sum(comb(length, gaps) for gaps in range(min(2 * mismatches, length) + 1))
 
 
@@ -260,13 +233,7 @@ def gapped(words: Kmers, mismatches: int) -> GappedCounts:
 
 
 def level_weights(length: int, mismatches: int, letters: int) -> dict[int, int]:
-    """Return the weight of gapped words by how many letters they keep.
-
-    Examples
-    --------
-    >>> level_weights(2, 1, 4)
-    {0: 2, 1: 2, 2: 1}
-    """
+    """Return the weight of gapped words by how many letters they keep."""
     found = {}
     for kept in range(max(length - 2 * mismatches, 0), length + 1):
         weight = sum(

@@ -94,15 +94,7 @@ class Substrings(NamedTuple):
 
 
 def substrings(strings: Strings, length: int) -> Substrings:
-    """Return all substrings of one length.
-
-    Examples
-    --------
-    >>> from mercer.domains import STRINGS
-    >>> found = substrings(STRINGS.admit(["abab", "ba"]), 2)
-    >>> found.words, found.word.tolist(), found.item.tolist()
-    (['ab', 'ba'], [0, 1, 0, 1], [0, 0, 0, 1])
-    """
+    """Return all substrings of one length."""
     codes, alphabet = ranks(strings.letters)
     item, position = places(strings, length)
     begin = strings.starts[:-1][item] + position
@@ -113,14 +105,7 @@ def substrings(strings: Strings, length: int) -> Substrings:
 
 
 def places(strings: Strings, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the string, and the place in it, of all substrings of one length.
-
-    Examples
-    --------
-    >>> from mercer.domains import STRINGS
-    >>> places(STRINGS.admit(["abab", "ba"]), 3)
-    (array([0, 0]), array([0, 1]))
-    """
+    """Return the string, and the place in it, of all substrings of one length."""
     counts = np.maximum(np.diff(strings.starts) - length + 1, 0)
     item = np.repeat(np.arange(len(strings)), counts)
     position = np.arange(len(item)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -128,13 +113,7 @@ def places(strings: Strings, length: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numbered(columns: Iterable[np.ndarray], alphabet: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each row of letters, in alphabetical order, and a row of each number.
-
-    Examples
-    --------
-    >>> numbered([np.array([1, 0, 1]), np.array([0, 0, 0])], 2)
-    (array([1, 0, 1]), array([1, 0]))
-    """
+    """Return the number of each row of letters, in alphabetical order, and a row of each."""
     word, size = np.zeros(1, np.int64), 1
     for letters in columns:
         if size > MAX_SUBSTRING_NUMBER // max(alphabet, 1):
@@ -147,13 +126,7 @@ def numbered(columns: Iterable[np.ndarray], alphabet: int) -> tuple[np.ndarray, 
 
 
 def ranks(values: np.ndarray, bound: int | None = None) -> tuple[np.ndarray, int]:
-    """Return the rank of each value among the different ones, and how many those are.
-
-    Examples
-    --------
-    >>> ranks(np.array([7, 3, 7]))
-    (array([1, 0, 1]), 2)
-    """
+    """Return the rank of each value among the different ones, and how many those are."""
     if bound is None:
         bound = int(values.max(initial=-1)) + 1
     if bound > max(MAX_TABLE_ENTRIES, 4 * len(values)):

@@ -118,13 +118,6 @@ class GlobalAlignment(Kernel):
             phi = phi - math.log(weight) if weight > 0 else math.inf
         return -phi - (math.log(2 - math.exp(-phi)) if self.local == "divisible" else 0.0)
 
-    def evaluate(self, block: Block) -> np.ndarray:
-        K = self.logarithms(block)
-        return np.exp(K, out=K)
-
-    def evaluate_diagonal(self, points: Series) -> np.ndarray:
-        return np.exp(self.log_diagonal(points))
-
     def logarithms(self, block: Block) -> np.ndarray:
         left, right = block.left, block.right
         if left.channels != right.channels:
