@@ -13,7 +13,10 @@ from tests.unit.report.reading import page_of
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
                None)  # fmt: skip
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on the path")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on the path"),
+]
 PHONE = 360
 WIDEST = ("nasty", "digits", "regression", "mixed", "thousand")
 
