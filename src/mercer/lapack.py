@@ -28,9 +28,9 @@ __all__ = [
     "tridiagonal",
 ]
 
-LEAF = 64  # order of a triangle that is worked on at once
-LARGE = 320  # order of a matrix that is worth being factored leaf by leaf
-SOUND = 1e3  # condition up to which the inverse of a leaf is as good as solving with it
+LEAF_ORDER = 64  # of a triangle that is worked on at once
+MIN_ORDER_FOR_LEAVES = 320  # of a matrix that is worth being factored leaf by leaf
+MAX_LEAF_CONDITION = 1e3  # up to which the inverse of a leaf is as good as solving with it
 
 # Nobody reads these numbers here: they are only passed by reference.
 _ONE, _MINUS = ctypes.c_double(1.0), ctypes.c_double(-1.0)
@@ -46,12 +46,12 @@ def factor(M: np.ndarray) -> bool:
     (True, array([[2., 0.],
            [1., 2.]]))
     """
-    if len(M) < LARGE:
+    if len(M) < MIN_ORDER_FOR_LEAVES:
         info = ctypes.c_int()
         _lapack("dpotrf")(b"U", _int(len(M)), _pointer(M), _stride(M), _ref(info))
         return info.value == 0
-    for start in range(0, len(M), LEAF):
-        stop = min(start + LEAF, len(M))
+    for start in range(0, len(M), LEAF_ORDER):
+        stop = min(start + LEAF_ORDER, len(M))
         leaf, below = M[start:stop, start:stop], M[stop:, start:stop]
         if not factor(leaf):
             return False
@@ -88,10 +88,10 @@ def solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
     >>> solve_rows(np.array([[2.0, 0.0], [1.0, 2.0]]), np.array([[4.0, 6.0]]))
     array([[2., 2.]])
     """
-    if len(B) < LEAF:
+    if len(B) < LEAF_ORDER:
         return _solve_rows(L, B)
-    for start in range(0, len(L), LEAF):
-        stop = start + LEAF
+    for start in range(0, len(L), LEAF_ORDER):
+        stop = start + LEAF_ORDER
         leaf, part = L[start:stop, start:stop], B[:, start:stop]
         X = _sound_inverse(leaf)
         part = _solve_rows(leaf, part) if X is None else times_rows(X, part)
@@ -105,7 +105,7 @@ def _sound_inverse(L: np.ndarray) -> np.ndarray | None:
     X = np.tril(L)
     size = float(np.vdot(X, X))
     invert(X)
-    return X if size * float(np.vdot(X, X)) <= SOUND**2 else None
+    return X if size * float(np.vdot(X, X)) <= MAX_LEAF_CONDITION**2 else None
 
 
 def _solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -128,7 +128,7 @@ def invert(L: np.ndarray) -> np.ndarray:
     array([[ 0.5 ,  0.  ],
            [-0.25,  0.5 ]])
     """
-    if len(L) <= LEAF:
+    if len(L) <= LEAF_ORDER:
         info = ctypes.c_int()
         _lapack("dtrtri")(b"U", b"N", _int(len(L)), _pointer(L), _stride(L), _ref(info))
         return L
@@ -224,7 +224,7 @@ def tridiagonal(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     n, A, info = len(M), np.array(M, dtype=np.float64, order="C"), ctypes.c_int()
     own, beside, tau = np.empty((n, 1)), np.empty((max(n - 1, 0), 1)), np.empty((n, 1))
-    work = np.empty((max(n * LEAF, 1), 1))
+    work = np.empty((max(n * LEAF_ORDER, 1), 1))
     _lapack("dsytrd")(
         b"L", _int(n), _pointer(A), _stride(A), _pointer(own), _pointer(beside), _pointer(tau),
         _pointer(work), _int(len(work)), _ref(info),
@@ -245,8 +245,8 @@ def mirror(C: np.ndarray) -> np.ndarray:
     array([[1., 2.],
            [2., 3.]])
     """
-    for start in range(0, len(C), LEAF):
-        stop = min(start + LEAF, len(C))
+    for start in range(0, len(C), LEAF_ORDER):
+        stop = min(start + LEAF_ORDER, len(C))
         leaf = C[start:stop, start:stop]
         leaf[...] = np.tril(leaf) + np.tril(leaf, -1).T
         C[start:stop, stop:] = C[stop:, start:stop].T
@@ -276,8 +276,8 @@ def norm(C: np.ndarray) -> float:
     5.0
     """
     total = np.abs(np.diag(C))
-    for start in range(0, len(C), LEAF):  # some rows at a time stay in the cache
-        stop = min(start + LEAF, len(C))
+    for start in range(0, len(C), LEAF_ORDER):  # some rows at a time stay in the cache
+        stop = min(start + LEAF_ORDER, len(C))
         sizes = np.abs(C[start:stop, :stop])
         sizes[:, start:] = np.tril(sizes[:, start:], -1)
         with np.errstate(over="ignore"):  # then it is infinite

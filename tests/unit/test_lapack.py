@@ -89,8 +89,8 @@ def test_solve(layout, n, columns, seed):
 @pytest.fixture
 def small(monkeypatch):
     """Let matrices of three be worked on in parts."""
-    monkeypatch.setattr(lapack, "LEAF", 2)
-    monkeypatch.setattr(lapack, "LARGE", 3)
+    monkeypatch.setattr(lapack, "LEAF_ORDER", 2)
+    monkeypatch.setattr(lapack, "MIN_ORDER_FOR_LEAVES", 3)
 
 
 patched = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -114,17 +114,17 @@ def test_factor_leaf_by_leaf(small, layout, n, seed):
 @pytest.mark.parametrize("penalty", [1.0, 1e-8, 1e-12])
 def test_leaves_lose_no_digits(penalty, size):
     """However ill-conditioned; products with inverted leaves would leave 30 to 200 times more."""
-    n = 2 * lapack.LEAF + 9
+    n = 2 * lapack.LEAF_ORDER + 9
     x = np.linspace(0.0, 3.0, n)
     L = size * np.linalg.cholesky(np.exp(-((x - x[:, None]) ** 2)) + penalty * np.eye(n))
-    rows = np.random.default_rng(1).normal(size=(lapack.LEAF, n))
+    rows = np.random.default_rng(1).normal(size=(lapack.LEAF_ORDER, n))
     found = lapack.solve_rows(L, rows.copy())
     assert np.abs(rows - found @ L.T).max() <= 1e-15 * np.abs(found).max() * size
 
 
 @pytest.mark.parametrize("penalty", [1e-3, 1e-6, 1e-10])
 def test_a_large_factor_has_the_digits_of_lapacks(penalty):
-    n = lapack.LARGE + 5
+    n = lapack.MIN_ORDER_FOR_LEAVES + 5
     x = np.sort(np.random.default_rng(0).uniform(0.0, 10.0, n))
     M = np.exp(-2 * (x - x[:, None]) ** 2) + penalty * np.eye(n)
     ours, theirs = M.copy(), linalg.cholesky(M, lower=True)
@@ -181,7 +181,7 @@ def test_mirror(small, layout, n, seed):
 @given(n=sizes, count=st.integers(1, 6), seed=seeds)
 @patched
 def test_solve_rows(monkeypatch, layout, leaf, n, count, seed):
-    monkeypatch.setattr(lapack, "LEAF", leaf)
+    monkeypatch.setattr(lapack, "LEAF_ORDER", leaf)
     rng = np.random.default_rng(seed)
     L = np.linalg.cholesky(definite(rng, n))
     rows = rng.normal(size=(count, n))

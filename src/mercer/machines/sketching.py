@@ -29,7 +29,7 @@ from mercer.plans.ridge import decide_sketch
 from mercer.rkhs import Featured, Function
 from mercer.solvers.pivoted_cholesky import pivoted_cholesky
 from mercer.solvers.ridge.system import Approximation
-from mercer.solvers.sketched_ridge import CANDIDATES, JUDGES, WITNESSES
+from mercer.solvers.sketched_ridge import COMPARED_ITEMS, EXACT_SAMPLE, MAX_CANDIDATES
 
 __all__ = [
     "Gathered", "Items", "Learner", "Sketching", "approximate_plan", "compare", "foreseen",
@@ -92,9 +92,9 @@ def in_memory(points: Points, seed: int = 0) -> Items:
     2
     """
     places = np.arange(len(points))
-    if len(points) > CANDIDATES:
+    if len(points) > MAX_CANDIDATES:
         rng = np.random.default_rng(seed)
-        places = np.sort(rng.choice(len(points), CANDIDATES, replace=False))
+        places = np.sort(rng.choice(len(points), MAX_CANDIDATES, replace=False))
     sample = points if len(places) == len(points) else points[places]
     row = points.bytes / max(len(points), 1)
     return Items(InMemory(points, PIECE), sample, places, points, row=row)
@@ -124,7 +124,7 @@ def gather(machine: Any, X: Any, y: Any, weights: Any) -> Gathered:
         return Gathered(X, in_memory(machine._admit(X)), y, weights)
     stream = X if isinstance(X, Stream) else Stream.rows(X)
     domain = named(machine.kernel).domain
-    survey = stream.survey(domain, CANDIDATES)
+    survey = stream.survey(domain, MAX_CANDIDATES)
     items = Items(
         Streamed(stream, domain, survey), survey.sample, survey.places,
         piece=int(survey.largest * survey.bytes), row=survey.bytes,
@@ -230,12 +230,12 @@ class Sketching:
             Of all items; from items without a weight nothing is learned.
         """
         sample, count = self.items.sample, self.items.count
-        few = count <= JUDGES
+        few = count <= EXACT_SAMPLE
         # The centers were drawn with the seed itself; these draws must know nothing of them.
         order = np.random.default_rng([self.how.seed, 1]).permutation(len(sample))
         counted = order if weights is None else order[weights[self.items.places[order]] > 0]
-        taught = np.sort(order if few or not len(counted) else counted[:JUDGES])
-        asked = taught if few else np.sort(order[-WITNESSES:])
+        taught = np.sort(order if few or not len(counted) else counted[:EXACT_SAMPLE])
+        asked = taught if few else np.sort(order[-COMPARED_ITEMS:])
         S, T = sample[taught], sample[asked]
         near, far = (self._features(points, white) for points in (S, T))
         places, error = self.items.places[taught], float("nan")

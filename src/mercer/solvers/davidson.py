@@ -45,6 +45,7 @@ from mercer.solvers.eigenpairs import EPS, Eigenpairs, certify_eigenpairs
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, pivoted_cholesky
 from mercer.threads import one_blas_thread
+from mercer.values import Seed
 
 __all__ = ["Davidson"]
 
@@ -98,7 +99,7 @@ class Davidson:
     tol: float = 1e-10
     passes: int | None = None
     max_passes: int = 300
-    random_state: Any = None
+    random_state: Seed = None
     definite: bool = True
 
     requires: ClassVar[Requirements] = Requirements(similarities=True)

@@ -12,8 +12,8 @@ import numpy as np
 
 __all__ = ["forward_selection"]
 
-# A column this much shorter than it was, in square, is a combination of those already taken.
-DEPENDENT = 1e-14
+# Share of its square below which what is left of a column is a combination of those taken.
+MIN_SQUARE_LEFT = 1e-14
 
 
 def forward_selection(P: np.ndarray, Y: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +44,7 @@ def forward_selection(P: np.ndarray, Y: np.ndarray, count: int) -> tuple[np.ndar
     chosen: list[int] = []
     shares: list[float] = []
     while len(chosen) < min(count, P.shape[1]):
-        free = squares > DEPENDENT * first
+        free = squares > MIN_SQUARE_LEFT * first
         free[chosen] = False
         gains = np.zeros(P.shape[1])
         gains[free] = np.sum((Y.T @ P[:, free]) ** 2, axis=0) / squares[free]

@@ -48,13 +48,13 @@ from mercer.threads import in_threads
 __all__ = ["Iterative", "expected_steps", "worthwhile"]
 
 TINY = float(np.finfo(float).tiny)
-STRIPE = 2048  # rows that one thread multiplies at a time
+STRIPE_ROWS = 2048  # rows that one thread multiplies at a time
 # From so many items on, products with a matrix never stored are usually faster than a factor.
 MIN_ITEMS = 10_000
 MIN_RANK = 64  # columns of a preconditioner that is worth its while
 EXPECTED_STEPS = 15  # for nine digits, where steps are worth it
 SINGLE_SECONDS = 0.45  # of a product in single precision, beside one in double
-ROUNDED = 1e-8  # relative residual that counts as solved where rounding allows no better
+ACCEPTED_RESIDUAL = 1e-8  # relative residual that counts as solved where rounding allows no better
 
 
 class Preconditioned(State):
@@ -196,7 +196,7 @@ class Iterative(Solver):
 
         # The last digits may be beyond what rounding allows; the certificate says so.
         return conjugate_gradients(
-            apply, R, inverse, self.tol, self.steps, accepted=ROUNDED,
+            apply, R, inverse, self.tol, self.steps, accepted=ACCEPTED_RESIDUAL,
             single=None if state.rough is None else rough,
         )  # fmt: skip
 
@@ -249,7 +249,7 @@ def _inverse(F: np.ndarray, penalty: float) -> LinearMap | None:
     factor, info = lapack.dpotrf(G, lower=0, overwrite_a=1, clean=0)
     if info != 0:
         return None
-    stripes = spans(len(F), STRIPE)
+    stripes = spans(len(F), STRIPE_ROWS)
 
     def inverse(V: np.ndarray) -> np.ndarray:
         parts, found = np.empty((len(stripes), F.shape[1], V.shape[1])), np.empty_like(V)

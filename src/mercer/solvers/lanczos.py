@@ -17,7 +17,7 @@ Musco, 2015).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -35,6 +35,7 @@ from mercer.solvers.cost import (
 )
 from mercer.solvers.eigenpairs import EPS, Eigenpairs, certify_eigenpairs
 from mercer.threads import cores
+from mercer.values import Seed
 
 __all__ = ["Lanczos"]
 
@@ -72,7 +73,7 @@ class Lanczos:
     tol: float = 1e-10
     passes: int | None = None
     max_passes: int = 300
-    random_state: Any = None
+    random_state: Seed = None
 
     requires: ClassVar[Requirements] = Requirements()
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mercer.domains import real_numbers
 from mercer.errors import DomainError, ValidityError
@@ -88,7 +89,9 @@ class LinearSolution(Certified):
         return max(self.gap, self.violation)
 
 
-def separate(K: Any, signs: Any, C: Any = 1.0, tol: float = 1e-6) -> LinearSolution:
+def separate(
+    K: ArrayLike, signs: ArrayLike, C: ArrayLike = 1.0, tol: float = 1e-6
+) -> LinearSolution:
     """Return the coefficients and the intercept that separate two classes by a linear program.
 
     Parameters
@@ -130,7 +133,9 @@ def separate(K: Any, signs: Any, C: Any = 1.0, tol: float = 1e-6) -> LinearSolut
     )
 
 
-def _admit(K: Any, signs: Any, C: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _admit(
+    K: ArrayLike, signs: ArrayLike, C: ArrayLike
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return similarities, signs and a price for each item."""
     K, z = np.asarray(K, dtype=np.float64), real_numbers(signs, "the signs")
     if z.ndim != 1 or K.shape != (len(z), len(z)):

@@ -44,7 +44,9 @@ PASSES_OF_A_STEP = 8  # over the items
 MAX_CG_STEPS = 100  # for one step of Newton's
 MAX_LINE_SLOPES = 12  # along a direction that are looked at
 FLAT_SLOPE = 0.1  # share of the first slope at which the objective is called flat
-ROUNDED = 1e-8  # share of the first gradient that counts as solved where rounding is in the way
+ACCEPTED_SHARE = (
+    1e-8  # share of the first gradient that counts as solved where rounding is in the way
+)
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class SketchedNewton:
         sample = RowSample(features, rows, self.seed)
         loss = self._loss(target, state.weights)
         objective = SketchObjective(features, loss, penalty, sample, self.room)
-        descent = Descent(objective, self.tol, ROUNDED, costly=True)
+        descent = Descent(objective, self.tol, ACCEPTED_SHARE, costly=True)
         with convergence(self.title, self.tol, descent.gradient) as descent.report:
             try:
                 message = descent.run(self.max_iter)

@@ -42,14 +42,14 @@ from mercer.threads import cores
 
 __all__ = ["SketchedRidge"]
 
-CANDIDATES = 20_000  # items among which pivots and clusters are looked for
-JUDGES = 2000  # items from which the exact answer is learned too, for a comparison
-WITNESSES = 1000  # other items on which both are compared
+MAX_CANDIDATES = 20_000  # items among which pivots and clusters are looked for
+EXACT_SAMPLE = 2000  # items from which the exact answer is learned too, for a comparison
+COMPARED_ITEMS = 1000  # other items on which both are compared
 SAMPLED_ITEMS = 4  # of the preconditioner, for each function
 # With more functions than this, centers that were chosen at random are the sample themselves.
 MAX_SAMPLED_FUNCTIONS = 6000
 EXPECTED_PASSES = 15  # that steps take
-ROUNDED = 1e-5  # relative residual that counts as solved where rounding allows no better
+ACCEPTED_RESIDUAL = 1e-5  # relative residual that counts as solved where rounding allows no better
 
 
 class SketchedRidgeState:
@@ -164,17 +164,18 @@ class SketchedRidgeState:
 def sketched_cost(size: Size, system: int, seconds: float) -> Cost:
     """Return the cost of a sketch: its system, the items and targets, and the comparison.
 
-    How far from exact an answer is, is estimated by learning both from `JUDGES` items and
-    comparing them on `WITNESSES` others; pivots and clusters are looked for among `CANDIDATES`.
+    How far from exact an answer is, is estimated by learning both from `EXACT_SAMPLE` items and
+    comparing them on `COMPARED_ITEMS` others; pivots and clusters are looked for among
+    `MAX_CANDIDATES`.
     """
     n, M = size.items, size.functions
-    judges, witnesses = min(n, JUDGES), min(n, WITNESSES)
-    judging = 3 * M**2 + size.judging * judges**2 + (2 * judges + witnesses) * M
+    exact, compared = min(n, EXACT_SAMPLE), min(n, COMPARED_ITEMS)
+    judging = 3 * M**2 + size.judging * exact**2 + (2 * exact + compared) * M
     items = n * size.row if size.piece is None else 3 * size.piece
-    items += min(n, CANDIDATES) * size.row if n > CANDIDATES else 0
+    items += min(n, MAX_CANDIDATES) * size.row if n > MAX_CANDIDATES else 0
     targets = 8 * n * (3 * size.targets + 2)
     needed = int(max(system, 8 * judging) + items + targets + size.tiles + OVERHEAD)
-    seconds += 2 * factor_seconds(judges) + product_seconds(JUDGES * M, size.row)
+    seconds += 2 * factor_seconds(exact) + product_seconds(EXACT_SAMPLE * M, size.row)
     return Cost(needed, seconds)
 
 
@@ -249,7 +250,7 @@ class SketchedRidge:
         tol = (1e-7 if self.direct else 1e-6) if self.tol is None else self.tol
         found = conjugate_gradients(
             lambda V: state.apply(V, penalty), R, state.inverse(penalty), tol, self.steps,
-            "passes over the data", max(ROUNDED, 10 * tol),
+            "passes over the data", max(ACCEPTED_RESIDUAL, 10 * tol),
             "use a larger penalty, or fewer functions",
         )  # fmt: skip
         a = state.white.into(found.values)

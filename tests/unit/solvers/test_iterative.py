@@ -65,7 +65,7 @@ def test_too_few_steps_are_told():
 
 
 def test_the_preconditioner_is_the_inverse_of_its_matrix_whatever_the_stripes(monkeypatch):
-    monkeypatch.setattr(iterative, "STRIPE", 64)
+    monkeypatch.setattr(iterative, "STRIPE_ROWS", 64)
     rng = np.random.default_rng(0)
     F, V = np.asfortranarray(rng.normal(size=(301, 20))), rng.normal(size=(301, 3))
     exact = np.linalg.solve(F @ F.T + 0.5 * np.eye(301), V)
