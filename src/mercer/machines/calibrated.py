@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from mercer.domains import admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.calibration import agreeing, sigmoid
+from mercer.machines.folds import stratified_folds
 from mercer.machines.scores import Categorizer
 
 __all__ = ["Calibrated", "deal", "steepness"]
@@ -213,14 +214,8 @@ def deal(
     >>> deal(np.array([0, 0, 1, 1, 2]), 5, random_state=0)
     array([ 0,  1,  2,  3, -1])
     """
-    rng = check_random_state(random_state)
-    dealt = np.full(len(codes), -1)
-    counted = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
-    order = rng.permutation(counted)
-    order = order[np.argsort(codes[order], kind="stable")]
-    order = order[np.bincount(codes[order])[codes[order]] > 1]
-    dealt[order] = np.arange(len(order)) % folds
-    return dealt
+    counted = None if weights is None else np.flatnonzero(weights > 0)
+    return stratified_folds(codes, folds, check_random_state(random_state), counted, min_count=2)
 
 
 def steepness(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:

@@ -21,6 +21,7 @@ from mercer.domains import Points
 from mercer.errors import DomainError
 from mercer.gram import product
 from mercer.machines.duels import duels
+from mercer.machines.folds import stratified_folds
 
 if TYPE_CHECKING:
     from mercer.machines.classifier import Classifier, Learned
@@ -113,10 +114,7 @@ def _folds(codes: np.ndarray, classes: np.ndarray, random_state: Any) -> list[np
         )
     folds = int(min(FOLDS, counts.min()))
     rng = check_random_state(random_state)
-    dealt = np.empty(len(codes), dtype=int)
-    for code in range(len(classes)):
-        own = rng.permutation(np.flatnonzero(codes == code))
-        dealt[own] = np.arange(len(own)) % folds
+    dealt = stratified_folds(codes, folds, rng, restart=True)
     return [dealt == fold for fold in range(folds)]
 
 

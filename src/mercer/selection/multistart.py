@@ -210,9 +210,8 @@ class MultistartSearch:
             self.trials.append(trial)
             # Of several ends that are as good, the one that began nearer to what was given.
             known = math.isfinite(self.best.value)
-            if best.value < self.best.value - (
-                SAME_VALUE * abs(self.best.value) if known else 0.0
-            ):
+            least_gain = SAME_VALUE * abs(self.best.value) if known else 0.0
+            if best.value < self.best.value - least_gain:
                 self.best = best
 
     def _descend(self, kernel: Kernel) -> tuple[Trial, BestPoint]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mercer.machines.folds import stratified_folds
+
 __all__ = [
     "MIN_IN_CLASS", "MIN_IN_INNER_CLASS", "baseline_error", "deal", "pooled_error", "portion",
     "rare", "splits",
@@ -25,13 +27,10 @@ def rare(y: np.ndarray, least: int = MIN_IN_CLASS) -> np.ndarray:
 
 def deal(y: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
     """Return the fold of each row: shuffled within its class, then dealt in turn."""
-    order = rng.permutation(len(y))
+    codes = np.zeros(len(y), dtype=np.intp)  # numbers are all of one kind
     if y.dtype.kind != "f":
         _, codes = np.unique(y, return_inverse=True)
-        order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.int64)
-    fold[order] = np.arange(len(y)) % folds
-    return fold
+    return stratified_folds(codes, folds, rng)
 
 
 def splits(

@@ -1,0 +1,53 @@
+"""Stratified folds: items dealt like cards, so that every class is spread evenly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["stratified_folds"]
+
+
+def stratified_folds(
+    codes: np.ndarray,
+    folds: int,
+    rng: np.random.Generator | np.random.RandomState,
+    rows: np.ndarray | None = None,
+    min_count: int = 1,
+    restart: bool = False,
+) -> np.ndarray:
+    """Return the fold in which each item is held out, −1 for items that never are.
+
+    Items are shuffled within their class and dealt in turn.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        The class of each item.
+    folds : int
+    rng : random generator
+    rows : ndarray of int, optional
+        The items that are dealt, by default all.
+    min_count : int
+        Number of items that a class must have to be dealt.
+    restart : bool
+        Whether each class begins with the first fold; otherwise it goes on where the one before
+        has ended, so that folds are of the same size.
+
+    Examples
+    --------
+    >>> stratified_folds(np.array([0, 0, 1, 1, 2]), 5, np.random.RandomState(0), min_count=2)
+    array([ 0,  1,  2,  3, -1])
+    """
+    rows = np.arange(len(codes)) if rows is None else rows
+    if restart:
+        parts = [rng.permutation(rows[codes[rows] == code]) for code in np.unique(codes[rows])]
+        order = np.concatenate(parts)
+        turn = np.concatenate([np.arange(len(part)) for part in parts])
+    else:
+        order = rng.permutation(rows)
+        order = order[np.argsort(codes[order], kind="stable")]
+        order = order[np.bincount(codes[order])[codes[order]] >= min_count]
+        turn = np.arange(len(order))
+    fold = np.full(len(codes), -1)
+    fold[order] = turn % folds
+    return fold
