@@ -22,7 +22,7 @@ __all__ = ["LAWS"]
 SINGLE_PRECISION_TOLERANCE = 2e-6
 
 # So that few items have many tiles.
-SMALL = {"TILE": 7, "SPARSE_TILE": 7, "AREA": 49, "WIDTH": 7}
+SMALL = {"TILE": 7, "SPARSE_TILE": 7, "STRIPE_AREA": 49, "STRIPE_WIDTH": 7}
 
 
 def single_precision(case: KernelCase) -> None:
