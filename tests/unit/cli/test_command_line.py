@@ -144,7 +144,13 @@ AWKWARD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", AWKWARD)
+QUICK_FILES = {"semicolons", "quoted newlines", "missing values", "HTML and formulas in cells"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[] if n in QUICK_FILES else [pytest.mark.slow]) for n in AWKWARD],
+)
 def test_an_awkward_file_is_learned_from(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     content, target, kinds = AWKWARD[name]
