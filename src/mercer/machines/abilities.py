@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["Abilities", "Ability", "ClosedForm", "able", "cached_names", "saved_names"]
 
@@ -86,7 +87,7 @@ class ClosedForm(Protocol):
     def has_intercept(self) -> bool:
         """Whether the regression has a constant that is not penalized."""
 
-    def regression(self, y: Any, count: int, sample_weight: Any = None) -> Any:
+    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Any:
         """Return targets, weights and classes of the regression, as `fit` reads them."""
 
     def regression_scores(

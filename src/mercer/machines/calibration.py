@@ -11,7 +11,7 @@ the nearest distribution that agrees.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -25,6 +25,7 @@ from mercer.machines.folds import stratified_folds
 
 if TYPE_CHECKING:
     from mercer.machines.classifier import Classifier, Learned
+from mercer.values import Seed
 
 __all__ = ["METHODS", "Calibration", "agreeing", "calibrate", "coupled", "sigmoid"]
 
@@ -103,7 +104,7 @@ def _scores(learned: Learned, points: Points) -> np.ndarray:
     return values.reshape(len(values), -1) + learned.intercept
 
 
-def _folds(codes: np.ndarray, classes: np.ndarray, random_state: Any) -> list[np.ndarray]:
+def _folds(codes: np.ndarray, classes: np.ndarray, random_state: Seed) -> list[np.ndarray]:
     """Return masks of the items held out, every class being dealt evenly."""
     counts = np.bincount(codes, minlength=len(classes))
     if counts.min() < 2:

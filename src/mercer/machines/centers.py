@@ -17,7 +17,7 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
 from mercer.solvers.forward_selection import forward_selection
-from mercer.values import whole
+from mercer.values import Seed, whole
 
 __all__ = ["choose", "how_many", "means_of"]
 
@@ -69,7 +69,7 @@ def choose(
 
 
 def means_of(
-    kernel: Kernel, points: Points, count: int, random_state: Any, quick: bool = False
+    kernel: Kernel, points: Points, count: int, random_state: Seed, quick: bool = False
 ) -> Points:
     """Return the means of clusters of vectors, or quickly of what is nearly that."""
     if not isinstance(points, Vectors):

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
+from mercer.domains import Items, Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.machines.calibration import METHODS, Calibration, calibrate
@@ -85,7 +86,7 @@ class Classifier(ClassifierMixin, Margin):
     warm_start: bool
     random_state: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
         self._check_choices()
         points = self._admit(X)
@@ -190,7 +191,7 @@ class Classifier(ClassifierMixin, Margin):
         """Return |w|²."""
         return optimum.square
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Items) -> np.ndarray:
         """Return scores.
 
         With two classes, that of the second. With more, one for each class: votes with fractions
@@ -205,7 +206,7 @@ class Classifier(ClassifierMixin, Margin):
             return scores
         return confidence(scores, len(self.classes_))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the label that wins: most votes, of equal ones the first; or the highest score.
 
         With ``break_ties=True`` equal votes are decided by the scores.
@@ -224,7 +225,7 @@ class Classifier(ClassifierMixin, Margin):
         return count(scores, len(self.classes_)).argmax(axis=1)
 
     @available_if(_calibrated)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class; the most probable one is that of `predict`."""
         check_is_fitted(self)
         scores = self._scores(X)
@@ -233,7 +234,7 @@ class Classifier(ClassifierMixin, Margin):
         return self._calibration.probabilities(scores, self._winners(scores))
 
     @available_if(_calibrated)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Items) -> np.ndarray:
         """Return the logarithm of the probability of each class."""
         return np.log(self.predict_proba(X))
 
@@ -243,7 +244,7 @@ class Classifier(ClassifierMixin, Margin):
             return super().class_directions(outputs)
         return duel_directions(len(self.classes_))
 
-    def plan(self, X: Any, classes: int = 2) -> Decision:
+    def plan(self, X: Items, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples

@@ -22,7 +22,7 @@ from mercer.gram.centered import center_gram
 from mercer.gram.sketch import whiten
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
-from mercer.machines.sketching import Items, Sketching
+from mercer.machines.sketching import SampledItems, Sketching
 from mercer.plans import Decision
 from mercer.solvers.eigenpairs import DenseEigensolver, Eigenpairs, rounding
 from mercer.solvers.ridge.system import Approximation
@@ -61,7 +61,7 @@ class Components:
 
 
 def components_of(
-    kernel: Kernel, items: Items, plan: Decision, count: int | None, center: bool
+    kernel: Kernel, items: SampledItems, plan: Decision, count: int | None, center: bool
 ) -> Components:
     """Return the principal axes of items among the functions of a sketch."""
     sketching = Sketching.of(kernel, items, plan)
@@ -102,7 +102,7 @@ def components_of(
         values, vectors if lengths is None else lengths, residuals,
         "solved" if off <= ACCEPTED else "stalled", "sketch",
         message="" if off <= ACCEPTED else "rounding errors hide it; use fewer components",
-        approximation=_judged(sketching, white, len(values), center),
+        approximation=_estimate_error(sketching, white, len(values), center),
     )  # fmt: skip
     return Components(sketching.function(a), means, values, trace, scores, solution)
 
@@ -118,7 +118,7 @@ def _covariance(sketch: Any, white: Any, center: bool) -> tuple[np.ndarray, np.n
     return H - n * np.outer(mean, mean), mean
 
 
-def _judged(sketching: Sketching, white: Any, count: int, center: bool) -> Approximation:
+def _estimate_error(sketching: Sketching, white: Any, count: int, center: bool) -> Approximation:
     """Return how far the components of other items are from exact ones, whatever their signs."""
 
     def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -130,7 +130,7 @@ def _judged(sketching: Sketching, white: Any, count: int, center: bool) -> Appro
             alpha = alpha - alpha.mean(axis=0)
         return alpha, -(means @ alpha)
 
-    return sketching.judged(learn, white, differ=_products_differ)
+    return sketching.estimate_error(learn, white, differ=_products_differ)
 
 
 def _products_differ(exact: np.ndarray, approximate: np.ndarray) -> float:

@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import admit_labels, admit_weights
+from mercer.domains import Items, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError
 from mercer.gram import LowRank, features_of
 from mercer.machines.ridge import KernelRidge, Regression
@@ -110,7 +111,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         self.n_components = n_components
         self.follow = follow
 
-    def plan(self, X: Any, classes: int = 2) -> Decision:
+    def plan(self, X: Items, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -120,7 +121,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         """
         return self._ridge().plan(X, targets=classes)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
         task = self.regression(y, len(points), sample_weight)
@@ -173,7 +174,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         mixing, constants = found.decision(sizes / sizes.sum())
         return values @ mixing + constants
 
-    def regression(self, y: Any, count: int, sample_weight: Any = None) -> Regression:
+    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:
         """Return class indicators, weights and classes as `fit` reads them."""
         codes, classes = admit_labels(y, count)
         weights = admit_weights(sample_weight, count)
@@ -181,7 +182,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         labels = (codes[:, None] == np.arange(len(classes))).astype(float)
         return Regression(labels, weights, classes, codes)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Items) -> np.ndarray:
         """Return the discriminants of each item, an array of shape (items, n_components)."""
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
@@ -190,7 +191,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cate
         features = features_of(self.kernel_, self.discriminants_.points)(points)
         return np.asarray(LowRank(features).features @ self._axes) + self.offset_
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class if all have Gaussian shape and the same width."""
         scores = self.decision_function(X)
         if scores.ndim == 1:

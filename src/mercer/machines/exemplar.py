@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, Vectors, admit_labels, admit_target, admit_weights
+from mercer.domains import Items, Points, Vectors, admit_labels, admit_target, admit_weights
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble, product
 from mercer.kernels import Gaussian, Kernel
@@ -78,7 +79,7 @@ class ExemplarClassifier(ClassifierMixin, Machine):
         self.kernel = kernel
         self.priors = priors
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))
@@ -100,18 +101,18 @@ class ExemplarClassifier(ClassifierMixin, Machine):
         self.embeddings_, self.function_ = embeddings, function
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the label with the highest prior times mean similarity."""
         joint = self._joint(X)
         return self.classes_[joint.argmax(axis=1)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class: prior times density, divided by their sum."""
         joint = self._joint(X)
         _refuse_negative(joint, "of each class")
         return joint / joint.sum(axis=1, keepdims=True)
 
-    def log_density(self, X: Any) -> np.ndarray:
+    def log_density(self, X: Items) -> np.ndarray:
         """Return log p(x|class), the Parzen estimate of each class; −∞ where it is zero.
 
         It is normalized if the kernel is a `Gaussian` on vectors. For other kernels it is the
@@ -123,7 +124,7 @@ class ExemplarClassifier(ClassifierMixin, Machine):
         with np.errstate(divide="ignore"):
             return np.log(similarity) - _log_integral(self.kernel_, self.embeddings_.points)
 
-    def _joint(self, X: Any) -> np.ndarray:
+    def _joint(self, X: Items) -> np.ndarray:
         """Return prior times mean similarity; the prior alone where there is no similarity."""
         check_is_fitted(self)
         joint = self.embeddings_(self._admit_new(X, self.kernel_)) * self.priors_
@@ -193,7 +194,7 @@ class ExemplarRegressor(MultiOutputMixin, RegressorMixin, Machine):
         tags.regressor_tags.poor_score = True  # with the median bandwidth; see the notes
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with targets `y`, of shape (n,) or (n, targets)."""
         points = self._admit(X)
         target = admit_target(y, len(points))
@@ -210,7 +211,7 @@ class ExemplarRegressor(MultiOutputMixin, RegressorMixin, Machine):
         self.mean_ = shares @ target
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the weighted mean of the targets for each item."""
         check_is_fitted(self)
         points, shares = self._admit_new(X, self.kernel_), self.density_.coefficients

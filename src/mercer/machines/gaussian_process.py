@@ -22,14 +22,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import GramRows, Points
+from mercer.domains import GramRows, Items, Points
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.slopes import slopes_of
 from mercer.kernels import Kernel
 from mercer.machines.posterior import Posterior, posterior_of
 from mercer.machines.ridge import KernelRidge
 from mercer.plans import Plan
-from mercer.values import whole
+from mercer.values import Seed, whole
 
 __all__ = ["GaussianProcess"]
 
@@ -89,7 +89,7 @@ class GaussianProcess(KernelRidge):
         super().__init__(kernel, penalty, intercept=intercept, follow=follow)
 
     def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False, noise: bool = False
+        self, X: Items, return_std: bool = False, return_cov: bool = False, noise: bool = False
     ) -> Any:
         """Return the mean at each item, and on request how far to trust it.
 
@@ -121,7 +121,7 @@ class GaussianProcess(KernelRidge):
             spread = np.repeat(spread[..., None], mean.shape[1], axis=-1)
         return mean, spread
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
+    def sample_y(self, X: Items, n_samples: int = 1, random_state: Seed = 0) -> np.ndarray:
         """Draw functions, without noise, and return their values at items.
 
         Returns an array of shape (items, n_samples), or (items, targets, n_samples).
@@ -168,7 +168,9 @@ class GaussianProcess(KernelRidge):
         value = self._known.log_likelihood((Y - self.intercept_)[self._counted])
         return (value, self._gradient(self._known)) if eval_gradient else value
 
-    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
+    def _fit(
+        self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
+    ) -> Self:
         super()._fit(X, points, target, weights)
         self._target, self._weights, self._flat = target, weights, bool(self.intercept)
         return self
@@ -203,7 +205,7 @@ class GaussianProcess(KernelRidge):
         noise = posterior.penalty / posterior.roots**2
         return {"penalty": float(G.diagonal() @ noise), **slopes}
 
-    def _admit_measured(self, X: Any) -> Points:
+    def _admit_measured(self, X: Items) -> Points:
         """Return new items that have a similarity with themselves."""
         new = self._admit_new(X, self.kernel_)
         if isinstance(new, GramRows):

@@ -15,21 +15,22 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
-from mercer.domains import Points, Stream, admit_labels, admit_weights, weigh_classes
+from mercer.domains import Items, Points, Stream, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ConvergenceWarning, PlanError
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.machines.scores import Categorizer, require_weight
 from mercer.machines.sketching import (
-    Gathered,
     Sketching,
-    approximate_plan,
-    foreseen,
-    gather,
-    resolved,
-    share_of,
+    TrainingSet,
+    decide_approximation,
+    plan_sketched_fit,
+    read_training_set,
+    resolve_on_sample,
+    weight_share,
 )
 from mercer.plans import Decision, Plan, asks_for_sketch, requested, size_of
 from mercer.plans.products import plan_newton
@@ -117,7 +118,7 @@ class KernelLogistic(Categorizer):
         self.class_weight = class_weight
         self.follow = follow
 
-    def plan(self, X: Any, classes: int = 2) -> Decision:
+    def plan(self, X: Items, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -129,14 +130,14 @@ class KernelLogistic(Categorizer):
         ...
         """
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
-            return foreseen(self, X, 1 if classes == 2 else classes, newton=True)
+            return plan_sketched_fit(self, X, 1 if classes == 2 else classes, newton=True)
         points = self._admit(X)
         return self._plan(self._resolve(points), points, classes)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
-            return self._fit_sketch(gather(self, X, y, sample_weight))
+            return self._fit_sketch(read_training_set(self, X, y, sample_weight))
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))
         weights = admit_weights(sample_weight, len(points))
@@ -149,7 +150,7 @@ class KernelLogistic(Categorizer):
         penalty = positive(self, "penalty", self.penalty)
         plan = self._plan(kernel, points, len(classes))
         if plan.sketched:
-            return self._fit_sketch(gather(self, X, y, sample_weight))
+            return self._fit_sketch(read_training_set(self, X, y, sample_weight))
         problem = Problem(assemble(kernel, points, plan.route), weights, bool(self.intercept))
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
         solver = Newton(tol, steps, plan.each)
@@ -165,18 +166,18 @@ class KernelLogistic(Categorizer):
         self.n_iter_ = len(solution.history)
         return self
 
-    def _fit_sketch(self, given: Gathered) -> Self:
+    def _fit_sketch(self, given: TrainingSet) -> Self:
         """Learn with the functions of a sketch, and estimate how far that is from exact."""
         items = given.items
         codes, classes = admit_labels(given.y, items.count)
         weights = admit_weights(given.weights, items.count)
         weights = weigh_classes(self.class_weight, codes, classes, weights)
         require_weight(codes, classes, weights)
-        kernel = resolved(self, items, weights)
+        kernel = resolve_on_sample(self, items, weights)
         self._require_valid(kernel, "error")
         penalty, intercept = positive(self, "penalty", self.penalty), bool(self.intercept)
         size = items.size(kernel, 1 if len(classes) == 2 else len(classes), weights is not None)
-        plan = approximate_plan(self.follow, kernel, items, size, newton=True)
+        plan = decide_approximation(self.follow, kernel, items, size, newton=True)
         sketching = Sketching.of(kernel, items, plan)
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
         solver = SketchedNewton(tol, steps, seed=plan.approximate.seed)
@@ -189,11 +190,11 @@ class KernelLogistic(Categorizer):
                 return None
             exact = Newton(tol, steps)
             part = None if weights is None else np.maximum(weights[places], TINY)
-            share = penalty * share_of(places, weights, items.count)  # the same for each item
+            share = penalty * weight_share(places, weights, items.count)  # the same for each item
             found = exact.solve(exact.prepare(Problem(gram, part, intercept)), some, share)
             return found.coefficients, found.intercept
 
-        approximation = sketching.judged(learn, state.white, weights=weights)
+        approximation = sketching.estimate_error(learn, state.white, weights=weights)
         solution = replace(solution, approximation=approximation)
         if solution.status != "solved":
             warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
@@ -206,14 +207,14 @@ class KernelLogistic(Categorizer):
         self.n_iter_ = len(solution.history)
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class, in the order of `classes_`."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Items) -> np.ndarray:
         """Return the logarithm of the probability of each class."""
         scores = self.decision_function(X)
         if scores.ndim == 1:

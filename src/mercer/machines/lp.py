@@ -19,8 +19,9 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import Points, admit_labels, admit_weights, weigh_classes
+from mercer.domains import Items, Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble
 from mercer.kernels import Kernel
@@ -110,7 +111,7 @@ class LPSVC(Categorizer):
         self.class_weight = class_weight
         self.tol = tol
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`; an item's weight scales its C."""
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))
@@ -144,7 +145,7 @@ class LPSVC(Categorizer):
         self._votes = self.multiclass == "ovo" and len(classes) > 2
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Items) -> np.ndarray:
         """Return the score of the second class, or with more classes a score of each.
 
         With "ovo" these are votes; ``function_(X) + intercept_`` has the scores of the pairs.

@@ -16,6 +16,7 @@ from mercer.domains import (
     GRAM_ROWS,
     Categories,
     GramRows,
+    Items,
     Points,
     Stream,
     Table,
@@ -116,7 +117,7 @@ def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that answers a `Stream` chunk by chunk, and anything else at once."""
 
     @functools.wraps(answer)
-    def answered(self: Machine, X: Any, *more: Any, **options: Any) -> Any:
+    def answered(self: Machine, X: Items, *more: Any, **options: Any) -> Any:
         if not isinstance(X, Stream):
             return answer(self, X, *more, **options)
         check_is_fitted(self)
@@ -204,7 +205,7 @@ class Machine(Abilities, BaseEstimator):
         tags.input_tags.sparse = not getattr(domain, "dense_for", "") and not precomputed
         return tags
 
-    def _admit(self, X: Any) -> Points:
+    def _admit(self, X: Items) -> Points:
         """Return the training items as points."""
         if is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
             raise DomainError("column names must be all text or all numbers; rename some of them")
@@ -216,14 +217,14 @@ class Machine(Abilities, BaseEstimator):
         kernel.encode(points)
         return kernel
 
-    def _admit_new(self, X: Any, kernel: Kernel) -> Points:
+    def _admit_new(self, X: Items, kernel: Kernel) -> Points:
         """Return new things as points, refusing rows of another width."""
         points = kernel.domain.admit(X).as_new()
         self._check_width(X, points, reset=False)
         kernel.encode(points)
         return points
 
-    def _remember(self, X: Any, points: Points) -> None:
+    def _remember(self, X: Items, points: Points) -> None:
         """Keep the number and names of columns, once a fit has succeeded.
 
         What was computed from an earlier fit is dropped.
@@ -232,7 +233,7 @@ class Machine(Abilities, BaseEstimator):
             self.__dict__.pop(name, None)
         self._check_width(X, points, reset=True)
 
-    def _check_width(self, X: Any, points: Points, reset: bool) -> None:
+    def _check_width(self, X: Items, points: Points, reset: bool) -> None:
         """Let scikit-learn keep, or compare, the number and names of columns."""
         columns = isinstance(points, Categories) and points.width is not None
         if not columns and not isinstance(points, Vectors | Table | GramRows):

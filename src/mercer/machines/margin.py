@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import GRAM_ROWS, GramRows, Points, Vectors, to_numpy
+from mercer.domains import GRAM_ROWS, GramRows, Items, Points, Vectors, to_numpy
 from mercer.engine.tiles import diagonal, on_numpy, prepare_points
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, StoredGram, assemble, features_of, product
@@ -187,7 +187,7 @@ class Margin(Scorer):
         rough = positive(self, "tol", self.tol) >= MIN_SINGLE_TOL and not exacting
         return rough and len(points) >= MIN_SINGLE_ITEMS
 
-    def _dry_run(self, X: Any, problems: int, hard: bool = False) -> Decision:
+    def _dry_run(self, X: Items, problems: int, hard: bool = False) -> Decision:
         """Return the plan for these items, without the work."""
         points = self._admit(X)
         kernel = self._resolve(points)
@@ -240,7 +240,7 @@ class Margin(Scorer):
     def _feature_weights(self) -> None:
         return None  # scores are those of the support vectors
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Items) -> np.ndarray:
         """Return f(x) + b; of precomputed similarities only the support columns are read."""
         check_is_fitted(self)
         points = getattr(self.function_, "points", None)
@@ -258,7 +258,7 @@ class Margin(Scorer):
         similarities = GRAM_ROWS.admit(rows).matrix
         return similarities @ self.function_.coefficients + self.intercept_
 
-    def _decisions(self, X: Any) -> np.ndarray:
+    def _decisions(self, X: Items) -> np.ndarray:
         """Return scores of which only the signs are those of double precision.
 
         Where the fit has shown that single precision is accurate enough, scores are computed so,

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
-from mercer.domains import Points, admit_weights
+from mercer.domains import Items, Points, admit_weights
 from mercer.engine.tiles import fill
 from mercer.errors import ConvergenceWarning, DomainError
 from mercer.gram import Blocked, Dense, LowRank, Operator
@@ -25,7 +26,7 @@ from mercer.kernels import Kernel
 from mercer.machines.scores import Scorer, averages, cheapest, weights_of
 from mercer.memory import affordable
 from mercer.rkhs import Function
-from mercer.values import whole
+from mercer.values import Seed, whole
 
 __all__ = ["KernelMeans"]
 
@@ -92,7 +93,7 @@ class KernelMeans(ClusterMixin, Scorer):
         *,
         n_init: int = 10,
         max_iter: int = 300,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.kernel = kernel
         self.n_clusters = n_clusters
@@ -100,7 +101,7 @@ class KernelMeans(ClusterMixin, Scorer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters of items `X`; `y` is ignored."""
         points = self._admit(X)
         given = admit_weights(sample_weight, len(points))
@@ -130,7 +131,7 @@ class KernelMeans(ClusterMixin, Scorer):
         self.labels_, self.inertia_, self.n_iter_ = best.labels, best.inertia, best.steps
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the cluster with the nearest mean."""
         return self._scores(X).argmax(axis=1)
 

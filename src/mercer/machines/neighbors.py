@@ -10,10 +10,11 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, admit_labels
+from mercer.domains import Items, Points, admit_labels
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.gram.nearest import nearest
 from mercer.machines.machine import Machine
@@ -71,7 +72,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
         self.n_neighbors = n_neighbors
         self.weights = weights
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Items, y: ArrayLike) -> Self:
         """Remember items `X` with labels `y`."""
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))
@@ -90,7 +91,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
         return self
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+        self, X: Items | None = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
         """Return the distances and places of the nearest examples, nearest first.
 
@@ -122,7 +123,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
             )
         return np.sqrt(np.maximum(squares, 0.0)), places
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Items) -> np.ndarray:
         """Return each class's share of the votes."""
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
@@ -134,7 +135,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
             votes[rows, self._codes[places[:, t]]] += ballots[:, t]
         return votes / votes.sum(axis=1, keepdims=True)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the label with the most votes."""
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]

@@ -15,10 +15,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, admit_labels, admit_target, to_numpy
+from mercer.domains import Items, Points, admit_labels, admit_target, to_numpy
 from mercer.engine.tiles import fill
 from mercer.errors import DomainError
 from mercer.gram import assemble, product
@@ -30,6 +31,7 @@ from mercer.plans.products import plan_network
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Problem, Solution
 from mercer.solvers.ridge.least_squares import LeastSquares
+from mercer.values import Seed
 
 __all__ = ["RBFNetwork", "RBFNetworkClassifier"]
 
@@ -50,7 +52,7 @@ class Network(Machine):
         *,
         normalized: bool = False,
         penalty: float = 1e-3,
-        random_state: Any = None,
+        random_state: Seed = None,
         follow: Plan | None = None,
     ) -> None:
         self.kernel = kernel
@@ -61,7 +63,7 @@ class Network(Machine):
         self.random_state = random_state
         self.follow = follow
 
-    def plan(self, X: Any, targets: int = 1) -> Decision:
+    def plan(self, X: Items, targets: int = 1) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -74,7 +76,7 @@ class Network(Machine):
         points = self._admit(X)
         return self._plan(self._resolve(points), points, targets)[0]
 
-    def _fit(self, X: Any, points: Points, target: np.ndarray) -> Self:
+    def _fit(self, X: Items, points: Points, target: np.ndarray) -> Self:
         """Choose centers and weights."""
         kernel = self._resolve(points)
         plan, count = self._plan(kernel, points, 1 if target.ndim == 1 else target.shape[1])
@@ -114,7 +116,7 @@ class Network(Machine):
         valid = kernel.proof().verdict == "proved"
         return on_items and valid and self.penalty == 0 and not self.normalized
 
-    def _evaluate(self, X: Any) -> np.ndarray:
+    def _evaluate(self, X: Items) -> np.ndarray:
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
         if self.function_ is not None:
@@ -172,12 +174,12 @@ class RBFNetwork(MultiOutputMixin, RegressorMixin, Network):
     array([ 0.,  1.,  0., -1.])
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Items, y: ArrayLike) -> Self:
         """Learn from items `X` with targets `y`, of shape (n,) or (n, targets)."""
         points = self._admit(X)
         return self._fit(X, points, admit_target(y, len(points)))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the value of the learned function at each item."""
         return self._evaluate(X)
 
@@ -204,7 +206,7 @@ class RBFNetworkClassifier(ClassifierMixin, Network):
     ['no', 'yes', 'yes', 'no']
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Items, y: ArrayLike) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))
@@ -213,11 +215,11 @@ class RBFNetworkClassifier(ClassifierMixin, Network):
         self.classes_ = classes
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Items) -> np.ndarray:
         """Return the score of the second class, or with more classes the score of each."""
         return self._evaluate(X)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the label with the highest score."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)

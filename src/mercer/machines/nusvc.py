@@ -18,6 +18,7 @@ from mercer.machines.machine import fill_bounds, fraction
 from mercer.machines.margin import MarginProgram
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
+from mercer.values import Seed
 
 __all__ = ["NuSVC"]
 
@@ -68,7 +69,7 @@ class NuSVC(Classifier):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         indefinite: str = "error",
-        random_state: Any = None,
+        random_state: Seed = None,
         follow: Plan | None = None,
     ) -> None:
         self.kernel = kernel

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import admit_weights
+from mercer.domains import Items, admit_weights
 from mercer.machines.machine import fill_bounds, fraction
 from mercer.machines.margin import Margin, MarginProgram, keep
 from mercer.plans import Decision, Plan
@@ -76,7 +77,7 @@ class OneClassSVM(OutlierMixin, Margin):
         self.indefinite = indefinite
         self.follow = follow
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn what items `X` have in common."""
         points = self._admit(X)
         weights = admit_weights(sample_weight, len(points))
@@ -106,20 +107,20 @@ class OneClassSVM(OutlierMixin, Margin):
         self.n_iter_, self.squared_norm_ = optimum.steps, scale**2 * optimum.square
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Items) -> np.ndarray:
         """Return how far inside (positive) or outside (negative) each item is."""
         return self._scores(X)
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: Items) -> np.ndarray:
         """Return ⟨w, φ(x)⟩ of each item, before ρ is subtracted."""
         return self._scores(X) + self.offset_
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return 1 for items like those that were seen and −1 for outliers."""
         check_is_fitted(self)
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def plan(self, X: Any) -> Decision:
+    def plan(self, X: Items) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples

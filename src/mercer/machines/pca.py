@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, Stream
+from mercer.domains import Items, Points, Stream
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import LowRank, Operator, assemble
 from mercer.gram.centered import center_gram
@@ -24,14 +24,19 @@ from mercer.kernels import Kernel
 from mercer.machines.components import components_of
 from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
 from mercer.machines.scores import Scorer, weights_of
-from mercer.machines.sketching import Gathered, approximate_plan, foreseen, gather
+from mercer.machines.sketching import (
+    TrainingSet,
+    decide_approximation,
+    plan_sketched_fit,
+    read_training_set,
+)
 from mercer.plans import Decision, Plan, asks_for_sketch, requested, size_of
 from mercer.plans.products import decide_spectrum
 from mercer.rkhs import Function
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.eigenpairs import DenseEigensolver, Eigenpairs
 from mercer.solvers.lanczos import Lanczos
-from mercer.values import whole
+from mercer.values import Seed, whole
 
 __all__ = ["KernelPCA"]
 
@@ -117,7 +122,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         center: bool = True,
         solver: str = "auto",
         preimage: Any = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         follow: Plan | None = None,
     ) -> None:
         self.kernel = kernel
@@ -128,7 +133,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         self.random_state = random_state
         self.follow = follow
 
-    def plan(self, X: Any) -> Decision:
+    def plan(self, X: Items) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -141,14 +146,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         """
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
             count = None if self.n_components is None else self.n_components
-            return foreseen(self, X, count or 1, whole=True, judging=JUDGING)
+            return plan_sketched_fit(self, X, count or 1, whole=True, judging=JUDGING)
         points = self._admit(X)
         return self._plan(self._resolve(points), points)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None) -> Self:
         """Find the principal components of items `X`, or of a `Stream`; `y` is ignored."""
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
-            return self._fit_sketch(gather(self, X, None, None))
+            return self._fit_sketch(read_training_set(self, X, None, None))
         points = self._admit(X)
         kernel = self._resolve(points)
         plan = self._plan(kernel, points)
@@ -174,7 +179,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         self.explained_variance_ratio_ = spectrum.values / trace
         return self
 
-    def _fit_sketch(self, given: Gathered) -> Self:
+    def _fit_sketch(self, given: TrainingSet) -> Self:
         """Find components among the functions of a sketch."""
         items, center = given.items, bool(self.center)
         kernel = self._resolve(items.sample)
@@ -183,7 +188,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         if self.n_components is not None:
             count = whole(self, "n_components", self.n_components)
         size = items.size(kernel, count or 1, judging=JUDGING)
-        plan = approximate_plan(self.follow, kernel, items, size, whole=True)
+        plan = decide_approximation(self.follow, kernel, items, size, whole=True)
         found = components_of(kernel, items, plan, count, center)
         _warn_unless_solved(found.solution, 4)
 
@@ -196,11 +201,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         self.explained_variance_ratio_ = found.values / found.trace
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Items) -> np.ndarray:
         """Return the components of each item, an array of shape (items, n_components)."""
         return self._scores(X)
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Items, y: Any = None) -> np.ndarray:
         """Return the components of the training items, without evaluating the kernel again."""
         self.fit(X)
         if self.eigenvectors_ is None:  # a stream, which is read once more

@@ -19,10 +19,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points, admit_labels
+from mercer.domains import Items, Points, admit_labels
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.gram import LowRank, assemble, features_of
 from mercer.kernels import Kernel, Linear
@@ -31,7 +32,7 @@ from mercer.machines.scores import Categorizer
 from mercer.memory import afford
 from mercer.rkhs import Function
 from mercer.solvers.perceptron import PerceptronRule, PerceptronSolution, fit_perceptron
-from mercer.values import whole
+from mercer.values import Seed, whole
 
 __all__ = ["Perceptron"]
 
@@ -117,7 +118,7 @@ class Perceptron(Categorizer):
         max_epochs: int = 1000,
         averaged: bool = False,
         shuffle: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.rule = rule
@@ -129,7 +130,7 @@ class Perceptron(Categorizer):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Items, y: ArrayLike) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import Points, Vectors, admit_labels, admit_weights
+from mercer.domains import Items, Points, Vectors, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError, suggestion
 from mercer.kernels import Kernel, Linear, QuadraticForm, named
 from mercer.machines.scores import Categorizer, averages, cheapest, require_weight, weights_of
@@ -68,7 +69,7 @@ class PrototypeClassifier(Categorizer):
         self.metric = metric
         self.threshold = threshold
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))

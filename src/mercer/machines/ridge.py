@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from mercer.domains import (
+    Items,
     Points,
     Stream,
     admit_labels,
@@ -30,14 +32,14 @@ from mercer.kernels import Kernel
 from mercer.machines.machine import number
 from mercer.machines.scores import Categorizer, Scorer
 from mercer.machines.sketching import (
-    Items,
+    SampledItems,
     Sketching,
-    approximate_plan,
-    foreseen,
-    gather,
+    decide_approximation,
     in_memory,
-    resolved,
-    share_of,
+    plan_sketched_fit,
+    read_training_set,
+    resolve_on_sample,
+    weight_share,
 )
 from mercer.plans import Decision, Plan, Size, plan_ridge, requested, size_of
 from mercer.plans.ridge import decide_ridge, solver_for
@@ -109,7 +111,7 @@ class Ridge(Scorer):
         """Return the values of the regression, which are the scores."""
         return values
 
-    def plan(self, X: Any, targets: int = 1) -> Decision:
+    def plan(self, X: Items, targets: int = 1) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -121,11 +123,13 @@ class Ridge(Scorer):
         - primal, because 3 features and 500 items take ... operations in the primal and ...
         """
         if isinstance(X, Stream):
-            return foreseen(self, X, targets + bool(self.intercept))
+            return plan_sketched_fit(self, X, targets + bool(self.intercept))
         points = self._admit(X)
         return self._plan(self._resolve(points), points, targets)
 
-    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
+    def _fit(
+        self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
+    ) -> Self:
         """Walk through the rooms: X is admitted; resolve, plan, assemble, solve, keep."""
         kernel = self._resolve(points, weights)
         targets = 1 if target.ndim == 1 else target.shape[1]
@@ -154,21 +158,21 @@ class Ridge(Scorer):
         size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0)
         return plan_ridge(requested(self.follow, sketches=True), size, 1.0).sketched
 
-    def _fit_stream(self, X: Any, y: Any, sample_weight: Any) -> Regression:
+    def _fit_stream(self, X: Items, y: Any, sample_weight: ArrayLike | None) -> Regression:
         """Learn from items that are read in passes; only targets and a sample are kept."""
-        given = gather(self, X, y, sample_weight)
+        given = read_training_set(self, X, y, sample_weight)
         task = self.regression(given.y, given.items.count, given.weights)
-        kernel = resolved(self, given.items, task.weights)
+        kernel = resolve_on_sample(self, given.items, task.weights)
         number(self.penalty, "penalty")
         self._require_valid(kernel, "error")
         targets = (1 if task.target.ndim == 1 else task.target.shape[1]) + bool(self.intercept)
         size = given.items.size(kernel, targets, task.weights is not None)
-        plan = approximate_plan(self.follow, kernel, given.items, size)
+        plan = decide_approximation(self.follow, kernel, given.items, size)
         self._fit_sketch(given.X, kernel, given.items, task, plan)
         return task
 
     def _fit_sketch(
-        self, X: Any, kernel: Kernel, items: Items, task: Regression, plan: Decision
+        self, X: Items, kernel: Kernel, items: SampledItems, task: Regression, plan: Decision
     ) -> Self:
         """Learn with the functions of a sketch, and estimate how far that is from exact."""
         sketching = Sketching.of(kernel, items, plan)
@@ -182,13 +186,13 @@ class Ridge(Scorer):
         def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
             weights = None if task.weights is None else task.weights[places]
             exact = Cholesky("double")
-            share = penalty * share_of(places, task.weights, items.count)  # the same for each
+            share = penalty * weight_share(places, task.weights, items.count)  # the same for each
             some = exact.solve(
                 exact.prepare(Problem(gram, weights, intercept)), task.target[places], share
             )
             return some.coefficients, some.intercept
 
-        approximation = sketching.judged(learn, state.white, weights=task.weights)
+        approximation = sketching.estimate_error(learn, state.white, weights=task.weights)
         solution = replace(solution, approximation=approximation).require_solved()
 
         self._remember(X, items.sample)
@@ -250,7 +254,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
     True
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with targets `y`, of shape (n,) or (n, targets).
 
         A `Stream`, or a mapped file too large for an exact answer, is read in passes; its chunks
@@ -263,11 +267,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
         task = self.regression(y, len(points), sample_weight)
         return self._fit(X, points, task.target, task.weights)
 
-    def regression(self, y: Any, count: int, sample_weight: Any = None) -> Regression:
+    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:
         """Return targets and weights as `fit` reads them."""
         return Regression(admit_target(y, count), admit_weights(sample_weight, count))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the value of the learned function at each item."""
         return self._scores(X)
 
@@ -312,7 +316,7 @@ class KernelRidgeClassifier(Categorizer, Ridge):
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
         if is_stream(X) and self._reads(X):
             task = self._fit_stream(X, y, sample_weight)
@@ -324,7 +328,7 @@ class KernelRidgeClassifier(Categorizer, Ridge):
         self.classes_ = task.classes
         return self
 
-    def regression(self, y: Any, count: int, sample_weight: Any = None) -> Regression:
+    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:
         """Return ±1 for each class, weights and classes as `fit` reads them."""
         codes, classes = admit_labels(y, count)
         weights = admit_weights(sample_weight, count)

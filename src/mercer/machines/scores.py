@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import Points
+from mercer.domains import Items, Points
 from mercer.errors import DomainError
 from mercer.gram import LowRank, Operator, assemble, features_of, multiply
 from mercer.kernels import Kernel
@@ -37,7 +37,7 @@ class Scorer(Machine):
     intercept_: Any
     coef_: np.ndarray | None
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Items) -> np.ndarray:
         """Return f(x) + b of new items, by the weights of the features if there are any."""
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
@@ -64,11 +64,11 @@ class Categorizer(ClassifierMixin, Scorer):
 
     classes_: np.ndarray
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Items) -> np.ndarray:
         """Return the score of the second class, or with more classes the score of each."""
         return self._scores(X)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the label with the highest score."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)

@@ -1,9 +1,9 @@
 """Sketching: learning with fewer functions than items, and how far that is from the exact answer.
 
-A machine whose plan is approximate brings its items as `Items`, in memory or read in passes, gets
-a sketch of them, and lets a solver work on that. What comes out is a function of the centers (or
-of random features), with an estimate of its error: both answers, the exact one and the approximate
-one, are learned from a sample of the items, and compared on other items.
+A machine whose plan is approximate brings its items as `SampledItems`, in memory or read in
+passes, gets a sketch of them, and lets a solver work on that. What comes out is a function of the
+centers (or of random features), with an estimate of its error: both answers, the exact one and the
+approximate one, are learned from a sample of the items, and compared on other items.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import InMemory, Points, Rows, Stream, Streamed, Vectors, is_stream
+from mercer.domains import InMemory, Items, Points, Rows, Stream, Streamed, Vectors, is_stream
 from mercer.engine.tiles import fill, working_bytes
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Blocked, Dense, assemble_sketch
@@ -32,8 +32,17 @@ from mercer.solvers.ridge.system import Approximation
 from mercer.solvers.sketched_ridge import COMPARED_ITEMS, EXACT_SAMPLE, MAX_CANDIDATES
 
 __all__ = [
-    "Gathered", "Items", "Learner", "Sketching", "approximate_plan", "compare", "foreseen",
-    "gather", "in_memory", "resolved", "share_of",
+    "Learner",
+    "SampledItems",
+    "Sketching",
+    "TrainingSet",
+    "decide_approximation",
+    "in_memory",
+    "plan_sketched_fit",
+    "read_training_set",
+    "relative_difference",
+    "resolve_on_sample",
+    "weight_share",
 ]  # fmt: skip
 
 CONSTANT = 1e-9  # share of predictions' size below which they do not vary but for rounding
@@ -44,7 +53,7 @@ Learner = Callable[[Dense, np.ndarray], tuple[np.ndarray, Any] | None]
 
 
 @dataclass(frozen=True)
-class Items:
+class SampledItems:
     """What a machine learns from.
 
     Attributes
@@ -82,7 +91,7 @@ class Items:
         )
 
 
-def in_memory(points: Points, seed: int = 0) -> Items:
+def in_memory(points: Points, seed: int = 0) -> SampledItems:
     """Return items that are in memory, with a sample of them.
 
     Examples
@@ -97,54 +106,54 @@ def in_memory(points: Points, seed: int = 0) -> Items:
         places = np.sort(rng.choice(len(points), MAX_CANDIDATES, replace=False))
     sample = points if len(places) == len(points) else points[places]
     row = points.bytes / max(len(points), 1)
-    return Items(InMemory(points, PIECE), sample, places, points, row=row)
+    return SampledItems(InMemory(points, PIECE), sample, places, points, row=row)
 
 
 @dataclass(frozen=True)
-class Gathered:
+class TrainingSet:
     """What a fit was given, in memory or as a stream.
 
     Attributes
     ----------
     X : rows
         In which scikit-learn finds the number and the names of columns.
-    items : Items
+    items : SampledItems
     y, weights : array or None
     """
 
     X: Any
-    items: Items
+    items: SampledItems
     y: Any
     weights: Any
 
 
-def gather(machine: Any, X: Any, y: Any, weights: Any) -> Gathered:
+def read_training_set(machine: Any, X: Items, y: Any, weights: Any) -> TrainingSet:
     """Return what a fit was given; of a stream, targets and a sample are kept."""
     if not is_stream(X):
-        return Gathered(X, in_memory(machine._admit(X)), y, weights)
+        return TrainingSet(X, in_memory(machine._admit(X)), y, weights)
     stream = X if isinstance(X, Stream) else Stream.rows(X)
     domain = named(machine.kernel).domain
     survey = stream.survey(domain, MAX_CANDIDATES)
-    items = Items(
+    items = SampledItems(
         Streamed(stream, domain, survey), survey.sample, survey.places,
         piece=int(survey.largest * survey.bytes), row=survey.bytes,
     )  # fmt: skip
     y = survey.target if y is None else y
-    return Gathered(
+    return TrainingSet(
         as_container(survey.sample), items, y, survey.weights if weights is None else weights
     )
 
 
-def resolved(machine: Any, items: Items, weights: np.ndarray | None) -> Kernel:
+def resolve_on_sample(machine: Any, items: SampledItems, weights: np.ndarray | None) -> Kernel:
     """Return the kernel with its heuristics resolved on a sample of the items."""
     some = None if weights is None else weights[items.places]
     return machine._resolve(items.sample, some if some is not None and some.any() else None)
 
 
-def approximate_plan(
+def decide_approximation(
     follow: Any,
     kernel: Kernel,
-    items: Items,
+    items: SampledItems,
     size: Size,
     newton: bool = False,
     whole: bool = False,
@@ -154,15 +163,20 @@ def approximate_plan(
     return decide_sketch(request, kernel, items.sample, size, newton, whole)
 
 
-def foreseen(
-    machine: Any, X: Any, targets: int, newton: bool = False, whole: bool = False, judging: int = 2
+def plan_sketched_fit(
+    machine: Any,
+    X: Items,
+    targets: int,
+    newton: bool = False,
+    whole: bool = False,
+    judging: int = 2,
 ) -> Decision:
     """Return the plan of an approximate fit, without the fit; a stream is surveyed."""
-    items = gather(machine, X, None, None).items
+    items = read_training_set(machine, X, None, None).items
     kernel = machine._resolve(items.sample)
     machine._require_valid(kernel, "error")
     size = items.size(kernel, targets, judging=judging)
-    return approximate_plan(machine.follow, kernel, items, size, newton, whole)
+    return decide_approximation(machine.follow, kernel, items, size, newton, whole)
 
 
 @dataclass(frozen=True)
@@ -172,12 +186,12 @@ class Sketching:
     kernel: Kernel
     how: Nystrom | Random
     sketch: Any  # Sketch, or DeviceSketch
-    items: Items
+    items: SampledItems
     centers: Points | None = None
     features: RandomFeatures | None = None
 
     @classmethod
-    def of(cls, kernel: Kernel, items: Items, plan: Decision) -> Sketching:
+    def of(cls, kernel: Kernel, items: SampledItems, plan: Decision) -> Sketching:
         """Return the sketch that a plan asks for."""
         how, rows = plan.approximate, items.rows
         if isinstance(how, Random):
@@ -202,7 +216,7 @@ class Sketching:
         """Say in words what this is."""
         return self.how.describe(self.sketch.count)
 
-    def judged(
+    def estimate_error(
         self,
         learn: Learner,
         white: Any,
@@ -225,7 +239,7 @@ class Sketching:
         method : str
             What else is approximate, in words.
         differ : callable, optional
-            How predictions are compared; by default by `compare`.
+            How predictions are compared; by default by `relative_difference`.
         weights : ndarray, optional
             Of all items; from items without a weight nothing is learned.
         """
@@ -248,7 +262,7 @@ class Sketching:
             other = learn(Dense(near @ near.T), places)
             if other is not None:
                 found = far @ (near.T @ other[0]) + other[1]
-                error = (compare if differ is None else differ)(expected, found)
+                error = (relative_difference if differ is None else differ)(expected, found)
         unseen = None
         if self.centers is not None:
             whole = np.asarray(self.kernel.evaluate_diagonal(T), dtype=np.float64)
@@ -264,12 +278,12 @@ class Sketching:
         return white.back(np.asarray(fill(self.kernel, points, self.centers, np.float64)).T).T
 
 
-def share_of(places: np.ndarray, weights: np.ndarray | None, count: int) -> float:
+def weight_share(places: np.ndarray, weights: np.ndarray | None, count: int) -> float:
     """Return the share of some items, by their weights: that of the penalty they learn with.
 
     Examples
     --------
-    >>> share_of(np.array([0]), None, 4), share_of(np.array([0]), np.array([1.0, 1.0]), 2)
+    >>> weight_share(np.array([0]), None, 4), weight_share(np.array([0]), np.array([1.0, 1.0]), 2)
     (0.25, 0.5)
     """
     if weights is None:
@@ -277,12 +291,12 @@ def share_of(places: np.ndarray, weights: np.ndarray | None, count: int) -> floa
     return float(weights[places].sum() / weights.sum())
 
 
-def compare(exact: np.ndarray, approximate: np.ndarray) -> float:
+def relative_difference(exact: np.ndarray, approximate: np.ndarray) -> float:
     """Return how much predictions differ, relative to how much the exact ones vary.
 
     Examples
     --------
-    >>> compare(np.array([0.0, 2.0]), np.array([0.1, 1.9]))
+    >>> relative_difference(np.array([0.0, 2.0]), np.array([0.1, 1.9]))
     0.1...
     """
     size = float(np.linalg.norm(exact))
@@ -293,7 +307,7 @@ def compare(exact: np.ndarray, approximate: np.ndarray) -> float:
     return apart / spread if spread else apart
 
 
-def centers_for(kernel: Kernel, items: Items, how: Nystrom) -> Points:
+def centers_for(kernel: Kernel, items: SampledItems, how: Nystrom) -> Points:
     """Return the centers that an approximation asks for."""
     if how.given:
         centers = kernel.admit(how.centers, "centers")

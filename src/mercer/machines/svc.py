@@ -18,8 +18,9 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains import Stream, admit_labels, admit_weights, weigh_classes
+from mercer.domains import Items, Stream, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ConvergenceWarning, ValidityError
 from mercer.gram import Dense
 from mercer.machines.classifier import Classifier, Learned
@@ -28,17 +29,18 @@ from mercer.machines.machine import box_bounds, positive_C
 from mercer.machines.margin import MarginProgram
 from mercer.machines.scores import require_weight
 from mercer.machines.sketching import (
-    Gathered,
     Sketching,
-    approximate_plan,
-    foreseen,
-    gather,
-    resolved,
-    share_of,
+    TrainingSet,
+    decide_approximation,
+    plan_sketched_fit,
+    read_training_set,
+    resolve_on_sample,
+    weight_share,
 )
 from mercer.plans import Decision, Plan, asks_for_sketch
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.sketched_newton import SketchedNewton
+from mercer.values import Seed
 
 __all__ = ["SVC"]
 
@@ -141,7 +143,7 @@ class SVC(Classifier):
         break_ties: bool = False,
         indefinite: str = "error",
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         follow: Plan | None = None,
     ) -> None:
         self.kernel = kernel
@@ -158,17 +160,17 @@ class SVC(Classifier):
         self.random_state = random_state
         self.follow = follow
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`.
 
         If the plan allows an approximation, or the items are a `Stream`, with squared slacks and
         the functions of a sketch; there are no support vectors then.
         """
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
-            return self._fit_sketch(gather(self, X, y, sample_weight))
+            return self._fit_sketch(read_training_set(self, X, y, sample_weight))
         return super().fit(X, y, sample_weight)
 
-    def plan(self, X: Any, classes: int = 2) -> Decision:
+    def plan(self, X: Items, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples
@@ -179,10 +181,12 @@ class SVC(Classifier):
         ...
         """
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
-            return foreseen(self, X, self._problems(classes), newton=True, judging=JUDGING)
+            return plan_sketched_fit(
+                self, X, self._problems(classes), newton=True, judging=JUDGING
+            )
         return super().plan(X, classes)
 
-    def _fit_sketch(self, given: Gathered) -> Self:
+    def _fit_sketch(self, given: TrainingSet) -> Self:
         """Learn by squared slacks with the functions of a sketch."""
         self._check_choices()
         C, items = positive_C(self.C), given.items
@@ -195,11 +199,11 @@ class SVC(Classifier):
         weights = admit_weights(given.weights, items.count)
         weights = weigh_classes(self.class_weight, codes, classes, weights)
         require_weight(codes, classes, weights)
-        kernel = resolved(self, items, weights)
+        kernel = resolve_on_sample(self, items, weights)
         self._require_valid(kernel, "error")
         signs = self._signs(codes)
         size = items.size(kernel, signs.shape[1], weights is not None, JUDGING)
-        plan = approximate_plan(self.follow, kernel, items, size, newton=True)
+        plan = decide_approximation(self.follow, kernel, items, size, newton=True)
         sketching = Sketching.of(kernel, items, plan)
         loss: Any = "squared hinge"
         solver = SketchedNewton(SKETCHED, loss=loss, seed=plan.approximate.seed)
@@ -209,7 +213,7 @@ class SVC(Classifier):
         learn = partial(self._learned, codes=codes, weights=weights, count=items.count)
         exact = partial(learn, squared=False)
         words = ", squared slacks"
-        approximation = sketching.judged(learn, state.white, exact, words, weights=weights)
+        approximation = sketching.estimate_error(learn, state.white, exact, words, weights=weights)
         solution = replace(solution, approximation=approximation)
         if solution.status != "solved":
             warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
@@ -243,7 +247,7 @@ class SVC(Classifier):
         if len(np.unique(codes[places])) < len(np.unique(codes)):
             return None
         w = np.ones(len(places)) if weights is None else weights[places]
-        share, K = positive_C(self.C) / share_of(places, weights, count), gram.array
+        share, K = positive_C(self.C) / weight_share(places, weights, count), gram.array
         if squared:  # it has no bounds, but a ridge
             K = K.copy()
             K[np.diag_indices(len(K))] += 1 / (2 * share * np.maximum(w, TINY))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from mercer.domains import admit_numbers, admit_weights
+from mercer.domains import Items, admit_numbers, admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.machine import box_bounds, number
 from mercer.machines.margin import Margin, MarginProgram, keep
@@ -78,7 +79,7 @@ class SVR(RegressorMixin, Margin):
         self.indefinite = indefinite
         self.follow = follow
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with numbers `y`."""
         points = self._admit(X)
         target = admit_numbers(y, len(points))
@@ -118,11 +119,11 @@ class SVR(RegressorMixin, Margin):
         )
         return MarginProgram([(0, n)], problem)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return f(x) + b of each item."""
         return self._scores(X)
 
-    def plan(self, X: Any) -> Decision:
+    def plan(self, X: Items) -> Decision:
         """Return what `fit` would do with these items, without doing it.
 
         Examples

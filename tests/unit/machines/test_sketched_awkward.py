@@ -23,7 +23,7 @@ from mercer import (
 from mercer.errors import ConvergenceWarning, DomainError, SelectionError, ValidityError
 from mercer.gram import sketch as sketches
 from mercer.kernels import Categorical, Gaussian, Laplacian
-from mercer.machines.sketching import compare
+from mercer.machines.sketching import relative_difference
 from mercer.selection import MarginPath, RidgePath, search
 
 RNG = np.random.default_rng(0)
@@ -181,7 +181,7 @@ def _by_steps(machine):
 
 def test_predictions_that_hardly_vary_are_compared_by_their_size():
     exact = 3.0 + 1e-13 * RNG.standard_normal(50)
-    assert compare(exact, exact + 1e-12) < 1e-9
+    assert relative_difference(exact, exact + 1e-12) < 1e-9
 
 
 @pytest.mark.parametrize("count", [2001, 2500])
@@ -190,7 +190,7 @@ def test_an_error_is_not_guessed_from_a_handful_of_items(count):
     target = np.sin(2 * data[:, 0]) + data[:, 1]
     near = KernelRidge(K, 0.01, follow=Plan(approximate=Nystrom(15))).fit(data, target)
     exact = KernelRidge(K, 0.01).fit(data, target)
-    true = compare(exact.predict(data), near.predict(data))
+    true = relative_difference(exact.predict(data), near.predict(data))
     assert near.solution_.approximation.error == pytest.approx(true, rel=0.3)
 
 

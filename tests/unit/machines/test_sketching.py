@@ -11,7 +11,7 @@ import mercer
 from mercer import KernelRidge, KernelRidgeClassifier, Plan, Stream
 from mercer.errors import DomainError, PlanError, ValidityError
 from mercer.kernels import Gaussian, Polynomial, Sigmoid, Spectrum
-from mercer.machines.sketching import compare
+from mercer.machines.sketching import relative_difference
 from mercer.plans import Nystrom, Random
 from mercer.rkhs import Featured
 from mercer.selection import GridSearchCV
@@ -40,7 +40,9 @@ def test_the_error_that_is_told_is_that_against_the_exact_answer(how, intercept)
     exact = KernelRidge(Gaussian(2.0), 0.01, intercept=intercept).fit(X, y)
     told = machine.solution_.approximation
     # With few items the sample is all of them, so that the estimate is exact.
-    assert told.error == pytest.approx(compare(exact.predict(X), machine.predict(X)), rel=1e-3)
+    assert told.error == pytest.approx(
+        relative_difference(exact.predict(X), machine.predict(X)), rel=1e-3
+    )
     assert told.error < 0.2
     assert told.sample == 600
 
@@ -52,7 +54,7 @@ def test_for_many_items_the_error_is_near_the_true_one():
     target = np.sin(2 * many[:, 0]) + many[:, 1] * many[:, 2] + 0.1 * rng.standard_normal(8000)
     machine = fitted(Nystrom(60), many, target, penalty=0.1)
     exact = KernelRidge(Gaussian(2.0), 0.1).fit(many, target)
-    true = compare(exact.predict(NEW), machine.predict(NEW))
+    true = relative_difference(exact.predict(NEW), machine.predict(NEW))
     assert 1 / 2 < machine.solution_.approximation.error / true < 2
 
 
