@@ -168,9 +168,7 @@ class GaussianProcess(KernelRidge):
         value = self._known.log_likelihood((Y - self.intercept_)[self._counted])
         return (value, self._gradient(self._known)) if eval_gradient else value
 
-    def _fit(
-        self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
-    ) -> Self:
+    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
         super()._fit(X, points, target, weights)
         self._target, self._weights, self._flat = target, weights, bool(self.intercept)
         return self

@@ -127,9 +127,7 @@ class Ridge(Scorer):
         points = self._admit(X)
         return self._plan(self._resolve(points), points, targets)
 
-    def _fit(
-        self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
-    ) -> Self:
+    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
         """Walk through the rooms: X is admitted; resolve, plan, assemble, solve, keep."""
         kernel = self._resolve(points, weights)
         targets = 1 if target.ndim == 1 else target.shape[1]
