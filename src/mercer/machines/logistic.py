@@ -10,7 +10,6 @@ much as it is mistaken for another class. With the linear kernel it is scikit-le
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from mercer.domains import Items, Points, Stream, admit_labels, admit_weights, weigh_classes
-from mercer.errors import ConvergenceWarning, PlanError
+from mercer.errors import PlanError
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.machines.scores import Categorizer, require_weight
@@ -155,8 +154,7 @@ class KernelLogistic(Categorizer):
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
         solver = Newton(tol, steps, plan.each)
         solution = solver.solve(solver.prepare(problem), codes, penalty)
-        if solution.status != "solved":
-            warnings.warn(solution.message, ConvergenceWarning, stacklevel=2)
+        solution.require_solved()
         function = Function(kernel, points, solution.coefficients)
 
         self._remember(X, points)
@@ -196,8 +194,7 @@ class KernelLogistic(Categorizer):
 
         approximation = sketching.estimate_error(learn, state.white, weights=weights)
         solution = replace(solution, approximation=approximation)
-        if solution.status != "solved":
-            warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
+        solution.require_solved()
         function = sketching.function(solution.coefficients)
 
         self._remember(given.X, items.sample)

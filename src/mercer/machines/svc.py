@@ -12,7 +12,6 @@ of a sketch, and with the slacks squared, ½|w|² + C Σ ξᵢ², which Newton's
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.domains import Items, Stream, admit_labels, admit_weights, weigh_classes
-from mercer.errors import ConvergenceWarning, ValidityError
+from mercer.errors import ValidityError
 from mercer.gram import Dense
 from mercer.machines.classifier import Classifier, Learned
 from mercer.machines.duels import Duel
@@ -215,8 +214,7 @@ class SVC(Classifier):
         words = ", squared slacks"
         approximation = sketching.estimate_error(learn, state.white, exact, words, weights=weights)
         solution = replace(solution, approximation=approximation)
-        if solution.status != "solved":
-            warnings.warn(solution.message, ConvergenceWarning, stacklevel=3)
+        solution.require_solved()
 
         self._remember(given.X, items.sample)
         for name in EXACT_ONLY:  # of an earlier fit
