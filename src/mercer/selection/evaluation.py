@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from mercer.domains import admit_weights
+from mercer.domains import Items, Points, admit_weights
 from mercer.errors import SelectionError
 from mercer.selection.scoring import Scoring, stand_in
 from mercer.selection.splits import Split
@@ -104,8 +105,8 @@ class Evaluation:
 
     def __init__(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: ArrayLike | None,
         splits: Sequence[Split],
         scoring: Scoring,
         parameters: dict[str, Any] | None = None,
@@ -130,7 +131,7 @@ class Evaluation:
         self.account.counts["refitted"] += 1
 
     def _fitted(
-        self, machine: Any, k: int, X: Any, new: tuple[Any, Any], outcome: Outcome
+        self, machine: Any, k: int, X: Items | Points, new: tuple[Any, Any], outcome: Outcome
     ) -> None:
         """Fit a machine and score it on the test items and, if wanted, on the training items."""
         split, start = self.splits[k], time.perf_counter()
@@ -151,7 +152,7 @@ class Evaluation:
             outcome.train = self._score(machine, new[1], split.train)
         self.step(1)
 
-    def _score(self, machine: Any, X: Any, rows: np.ndarray) -> Any:
+    def _score(self, machine: Any, X: Items, rows: np.ndarray) -> Any:
         y = None if self.y is None else _safe_indexing(self.y, rows)
         weights = None if self.weights is None else _safe_indexing(self.weights, rows)
         return self._tried(
@@ -211,7 +212,7 @@ class PredictionScores:
 
     def put(
         self,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         k: int,
         scores: Sequence[np.ndarray],
         outcomes: Sequence[Outcome],
@@ -228,7 +229,9 @@ class PredictionScores:
         self.evaluation.account.seconds["scores"] += seconds
         self.evaluation.step(steps * len(machines))
 
-    def _all(self, machines: Sequence[Any], k: int, scores: Sequence[np.ndarray]) -> Sequence[Any]:
+    def _all(
+        self, machines: Sequence[BaseEstimator], k: int, scores: Sequence[np.ndarray]
+    ) -> Sequence[Any]:
         evaluation, test = self.evaluation, self.evaluation.splits[k].test
         w = None if self.weights is None else self.weights[test]
         if evaluation.scoring.quick is None:

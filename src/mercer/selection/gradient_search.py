@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from mercer.domains import Items
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.machines.machine import number
 from mercer.memory import afford
@@ -69,12 +71,12 @@ class Found:
 
 def search(
     machine: Any,
-    X: Any,
-    y: Any,
+    X: Items,
+    y: ArrayLike,
     *,
     criterion: str | None = None,
     per_dimension: bool = False,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     starts: int | None = None,
     max_iter: int = 100,
     random_state: int = 0,

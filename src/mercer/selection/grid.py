@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
 
+from mercer.domains import Items
 from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.evaluation import Outcome
@@ -82,7 +84,7 @@ class GridSearchCV(SklearnGridSearchCV):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         param_grid: Any,
         *,
         scoring: Any = None,
@@ -107,7 +109,7 @@ class GridSearchCV(SklearnGridSearchCV):
             return_train_score=return_train_score,
         )
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+    def fit(self, X: Items, y: ArrayLike | None = None, **params: Any) -> Self:
         """Score all candidates on all splits, and fit the best one on all items.
 
         `groups` go to the splitter; other arguments, such as `sample_weight`, go to the
@@ -163,7 +165,12 @@ class GridSearchCV(SklearnGridSearchCV):
         check_arguments(self.estimator, list(params))
 
     def _splits(
-        self, machines: list[Any], X: Any, y: Any, groups: Any, params: dict[str, Any]
+        self,
+        machines: list[BaseEstimator],
+        X: Items,
+        y: ArrayLike | None,
+        groups: ArrayLike | None,
+        params: dict[str, Any],
     ) -> tuple[Any, Any, list[Split]]:
         """Return items and targets that can be taken by place, and the splits of them."""
         given = admit_data(machines, X, y, params.get("sample_weight"))
@@ -214,7 +221,7 @@ class GridSearchCV(SklearnGridSearchCV):
             self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
         self.best_params_ = results["params"][self.best_index_]
 
-    def _refit(self, X: Any, y: Any, params: dict[str, Any]) -> None:
+    def _refit(self, X: Items, y: ArrayLike, params: dict[str, Any]) -> None:
         start = time.perf_counter()
         chosen = clone(self.best_params_, safe=False)
         self.best_estimator_ = clone(self.estimator).set_params(**chosen)

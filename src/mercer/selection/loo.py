@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import LeaveOneOut
 
-from mercer.domains import admit_target
+from mercer.domains import Items, admit_target
 from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.evaluation import Account
@@ -59,7 +60,9 @@ class HeldOut:
         return f"{what} {self.error:.4g} ± {self.standard_error:.2g} on {len(self)} held-out items"
 
 
-def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) -> HeldOut:
+def leave_one_out(
+    machine: Any, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> HeldOut:
     """Return the prediction of each item by a machine that has learned from all the others.
 
     For ridge-like machines nothing is fitted again: the residual is (Cy)ᵢ/Cᵢᵢ with C = (K + λI)⁻¹.
@@ -83,6 +86,7 @@ def leave_one_out(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) ->
             "to hold out"
         )
     items = admit_data([machine], X, y, sample_weight)
+    assert items.y is not None  # it was admitted
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
     splits = splits_of(LeaveOneOut(), X, y, False, None, codes, classes)
     count, weights = len(items), items.weights
@@ -116,7 +120,7 @@ def _mean(losses: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
 
 
 def generalized_cross_validation(
-    machine: Any, X: Any, y: Any, *, sample_weight: Any = None
+    machine: Any, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return n·RSS/(n − tr H)² of a ridge-like machine (Golub, Heath & Wahba, 1979).
 
@@ -132,7 +136,9 @@ def generalized_cross_validation(
     return float(_measured(machine, X, y, sample_weight).gcv[0])
 
 
-def log_marginal_likelihood(machine: Any, X: Any, y: Any, *, sample_weight: Any = None) -> float:
+def log_marginal_likelihood(
+    machine: Any, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Return log p(y) of a ridge-like machine read as a Gaussian process.
 
     The targets have covariance K + λW⁻¹ and mean zero; an intercept has a flat prior. With several
@@ -148,7 +154,7 @@ def log_marginal_likelihood(machine: Any, X: Any, y: Any, *, sample_weight: Any 
     return float(_measured(machine, X, y, sample_weight).evidence[0])
 
 
-def _measured(machine: Any, X: Any, y: Any, sample_weight: Any) -> Measures:
+def _measured(machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None) -> Measures:
     task = path_task(machine, X, y, sample_weight)
     system = decompose(task, 1, getattr(machine, "indefinite", "error"))
     penalty = np.array([float(machine.penalty)])

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import admit_labels, admit_weights, to_numpy
+from mercer.domains import Items, admit_labels, admit_weights, to_numpy
 from mercer.engine.tiles import diagonal
 from mercer.errors import SelectionError
 from mercer.machines import SVC
@@ -69,7 +70,9 @@ class MarginPath(BaseEstimator):
         self.machine = machine
         self.C = C
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, cv: Any = 5) -> Self:
+    def fit(
+        self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None, cv: Any = 5
+    ) -> Self:
         """Fit items `X` with labels `y` at each C, and its folds.
 
         Parameters
@@ -159,7 +162,7 @@ class WarmStarts:
     """
 
     machine: Any
-    X: Any
+    X: Items
     y: np.ndarray
     weights: np.ndarray | None
     step: Callable[..., None]
@@ -181,7 +184,7 @@ class WarmStarts:
 
 
 def folds_of(
-    cv: Any, X: Any, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray | None
+    cv: Any, X: Items, codes: np.ndarray, classes: np.ndarray, weights: np.ndarray | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the items to learn from and those held out, for each fold.
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.utils import _safe_indexing
 
+from mercer.domains import Items
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.progress import progress
 from mercer.selection.closed_form import applies
@@ -101,15 +103,15 @@ class NestedScores:
 
 def nested_cv(
     machine: Any,
-    X: Any,
-    y: Any,
+    X: Items,
+    y: ArrayLike | None,
     grid: Any,
     outer: Any = 5,
     inner: Any = 5,
     *,
     scoring: Any = None,
-    groups: Any = None,
-    sample_weight: Any = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     verbose: int = 0,
 ) -> NestedScores:
     """Return scores of items that had no part in learning, nor in the choice of parameters.
@@ -192,9 +194,9 @@ class Loops:
 
     def __init__(
         self,
-        machines: Sequence[Any],
-        X: Any,
-        y: Any,
+        machines: Sequence[BaseEstimator],
+        X: Items,
+        y: ArrayLike | None,
         folds: Folds,
         scoring: Scoring,
         given: dict[str, Any],
@@ -204,7 +206,9 @@ class Loops:
         self._run = lambda some, splits: self._examined(some, X, y, splits, scoring, given, step)
         self._outer: list[list[Outcome]] | None = None
 
-    def _examined(self, some: Any, X: Any, y: Any, splits: Any, *rest: Any) -> list[list[Outcome]]:
+    def _examined(
+        self, some: Any, X: Items, y: ArrayLike | None, splits: Any, *rest: Any
+    ) -> list[list[Outcome]]:
         scoring, given, step = rest
         outcomes, account = evaluate(some, X, y, splits, scoring, given, step=step)
         self.account.add(account)
@@ -238,7 +242,9 @@ class Loops:
         return scores
 
 
-def _folds(machine: Any, items: TrainingData, outer: Any, inner: Any, groups: Any) -> Folds:
+def _folds(
+    machine: Any, items: TrainingData, outer: Any, inner: Any, groups: ArrayLike | None
+) -> Folds:
     """Return all folds, checked before any work starts."""
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
     classifier = bool(is_classifier(machine)) and y is not None
@@ -257,7 +263,9 @@ def _folds(machine: Any, items: TrainingData, outer: Any, inner: Any, groups: An
                     "others; say how to split the training items, for example inner=5"
                 )
         else:
-            some = [None if a is None else _safe_indexing(a, train) for a in (X, y, groups)]
+            some: list[Any] = [
+                None if a is None else _safe_indexing(a, train) for a in (X, y, groups)
+            ]
             own = splits_of(inner, some[0], some[1], classifier, some[2], name="inner")
             part = [Split(train[s.train], train[s.test], o) for s in own]
         if codes is not None:
@@ -266,7 +274,7 @@ def _folds(machine: Any, items: TrainingData, outer: Any, inner: Any, groups: An
     return Folds(outside, inside)
 
 
-def _grouped(cv: Any, groups: Any, classifier: bool) -> Any:
+def _grouped(cv: Any, groups: ArrayLike | None, classifier: bool) -> Any:
     """Return a splitter that keeps groups together for a number of folds, if there are groups."""
     if groups is None or not isinstance(cv, int | np.integer) or cv < 2:
         return cv

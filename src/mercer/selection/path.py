@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.domains import real_numbers
+from mercer.domains import Items, real_numbers
 from mercer.errors import SelectionError, SelectionWarning, ValidityError, suggestion
 from mercer.selection.grid_edges import warn_at_edge
 from mercer.selection.ridge_task import (
@@ -96,7 +97,7 @@ class RidgePath(BaseEstimator):
         self.machine = machine
         self.penalties = penalties
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Measure all penalties on items `X` with targets or labels `y`."""
         grid = (
             None

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from mercer.domains import GRAM_ROWS, is_frame
+from mercer.domains import GRAM_ROWS, Items, is_frame
 from mercer.kernels import named
 from mercer.machines import Machine
 from mercer.selection.evaluation import Account, Outcome, warn_failures
@@ -24,7 +25,7 @@ from mercer.selection.validation import settings_key
 __all__ = ["evaluate", "is_shared_pipeline"]
 
 
-def is_shared_pipeline(estimator: Any) -> bool:
+def is_shared_pipeline(estimator: BaseEstimator) -> bool:
     """Tell whether an estimator is a pipeline of transformers with a machine of mercer's behind.
 
     Examples
@@ -44,9 +45,9 @@ def is_shared_pipeline(estimator: Any) -> bool:
 
 
 def evaluate(
-    machines: Sequence[Any],
-    X: Any,
-    y: Any,
+    machines: Sequence[BaseEstimator],
+    X: Items,
+    y: ArrayLike | None,
     splits: Sequence[Split],
     scoring: Scoring,
     params: dict[str, Any],
@@ -66,8 +67,8 @@ def evaluate(
 
 def _run_pipelines(
     pipelines: Sequence[Pipeline],
-    X: Any,
-    y: Any,
+    X: Items,
+    y: ArrayLike | None,
     splits: Sequence[Split],
     scoring: Scoring,
     **how: Any,
@@ -105,7 +106,7 @@ def _settings(step: Any) -> Any:
 
 
 def _transformed(
-    pipeline: Pipeline, X: Any, y: Any, split: Split
+    pipeline: Pipeline, X: Items, y: ArrayLike | None, split: Split
 ) -> tuple[Any, Any, Split] | None:
     """Return the items as the machine would see them, or None if they cannot be put together."""
     before = clone(pipeline[:-1])

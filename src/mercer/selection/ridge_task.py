@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.domains import Points, admit_weights
+from mercer.domains import Items, Points, admit_weights
 from mercer.errors import SelectionError
 from mercer.gram import LowRank, Operator
 from mercer.kernels import Kernel
@@ -81,7 +81,9 @@ class RidgeTask:
         return float(np.average(np.mean(Y**2, axis=1), weights=w))
 
 
-def search_task(machine: Any, X: Any, y: ArrayLike, sample_weight: Any = None) -> RidgeTask:
+def search_task(
+    machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> RidgeTask:
     """Return what a search over the kernel and the penalty of a machine is about.
 
     Examples
@@ -112,7 +114,9 @@ def search_task(machine: Any, X: Any, y: ArrayLike, sample_weight: Any = None) -
     return task
 
 
-def path_task(machine: Any, X: Any, y: ArrayLike, sample_weight: Any = None) -> RidgeTask:
+def path_task(
+    machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> RidgeTask:
     """Return what criteria of a machine's penalties are about.
 
     Examples
@@ -138,7 +142,7 @@ def path_task(machine: Any, X: Any, y: ArrayLike, sample_weight: Any = None) -> 
     return task
 
 
-def _task(machine: Any, X: Any, y: ArrayLike, sample_weight: Any) -> RidgeTask:
+def _task(machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None) -> RidgeTask:
     points = machine._admit(X)
     n = len(points)
     found = machine.regression(y, n, sample_weight)

@@ -13,11 +13,20 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 from sklearn.utils import _safe_indexing
 
+from mercer.domains import Items
 from mercer.errors import SelectionError, suggestion
 from mercer.selection.splits import Split
 from mercer.selection.validation import last_step, rows_of
@@ -125,7 +134,12 @@ class Scoring:
         return all(getattr(one, "_response_method", None) == "predict" for one in scorers)
 
     def of_machine(
-        self, machine: Any, X: Any, y: Any, weights: Any = None, instead: Any = "raise"
+        self,
+        machine: Any,
+        X: Items,
+        y: ArrayLike | None,
+        weights: Any = None,
+        instead: Any = "raise",
     ) -> Any:
         """Return the score or a dict of scores of a fitted machine.
 
@@ -156,7 +170,7 @@ class Scoring:
         ]
 
 
-def quick_metrics(scoring: Any, machines: Sequence[Any]) -> dict[str, Metric] | None:
+def quick_metrics(scoring: Any, machines: Sequence[BaseEstimator]) -> dict[str, Metric] | None:
     """Return the quick metrics that a `scoring` argument stands for, or None.
 
     Examples
@@ -185,7 +199,7 @@ def quick_metrics(scoring: Any, machines: Sequence[Any]) -> dict[str, Metric] | 
 
 
 def scoring_of(
-    scoring: Any, machines: Sequence[Any], params: dict[str, Any], scorers: Any = None
+    scoring: Any, machines: Sequence[BaseEstimator], params: dict[str, Any], scorers: Any = None
 ) -> Scoring:
     """Return the scoring that an argument stands for, with what is known about it.
 
@@ -237,7 +251,12 @@ class Answers(Scoring):
         self.classes = classes
 
     def of_machine(
-        self, machine: Any, X: Any, y: Any, weights: Any = None, instead: Any = "raise"
+        self,
+        machine: Any,
+        X: Items,
+        y: ArrayLike | None,
+        weights: Any = None,
+        instead: Any = "raise",
     ) -> Any:
         """Return the predictions of a fitted machine."""
         found = np.asarray(machine.predict(X))
@@ -269,7 +288,11 @@ def check_name(scoring: Any, machine: Any) -> None:
 
 
 def try_out(
-    scoring: Scoring, machines: Sequence[Any], X: Any, y: Any, splits: Sequence[Split]
+    scoring: Scoring,
+    machines: Sequence[BaseEstimator],
+    X: Items,
+    y: ArrayLike | None,
+    splits: Sequence[Split],
 ) -> Any:
     """Score a machine that has seen a few items, so that a scoring that fails does so now.
 
@@ -306,7 +329,7 @@ def try_out(
     return None
 
 
-def _tried(scoring: Scoring, machine: Any, X: Any, y: Any, rows: np.ndarray) -> Any:
+def _tried(scoring: Scoring, machine: Any, X: Items, y: ArrayLike | None, rows: np.ndarray) -> Any:
     """Return a score, or say how it fails."""
     labels = None if y is None else _safe_indexing(y, rows)
     try:
@@ -329,7 +352,7 @@ CANDIDATES = 20  # machines with which a scoring is tried, until one can be fitt
 TRIED = 40  # items that a machine sees to try out a scoring
 
 
-def _few(y: Any, train: np.ndarray) -> np.ndarray:
+def _few(y: ArrayLike | None, train: np.ndarray) -> np.ndarray:
     """Return a few training items, of each label at least two."""
     if y is None:
         return train[:TRIED]

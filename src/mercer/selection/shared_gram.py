@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
@@ -64,7 +64,7 @@ class Batch:
 class SharedGramEvaluation(Evaluation):
     """The items, their targets, the splits and the score by which machines are compared."""
 
-    def run(self, machines: Sequence[Any]) -> list[list[Outcome]]:
+    def run(self, machines: Sequence[BaseEstimator]) -> list[list[Outcome]]:
         """Return how each machine does on each split."""
         outcomes = [[Outcome() for _ in self.splits] for _ in machines]
         self._later: list[tuple[Any, int]] = []  # on several kernels, best done at once
@@ -102,7 +102,7 @@ class SharedGramEvaluation(Evaluation):
 
     def _shared(
         self,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         groups: dict[Kernel, list[int]],
         outcomes: list[list[Outcome]],
     ) -> list[int]:
@@ -198,7 +198,7 @@ class SharedGramEvaluation(Evaluation):
         self,
         kernel: Kernel,
         points: Points,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         jobs: list[tuple[list[int], list[int]]],
         outcomes: list[list[Outcome]],
     ) -> bool:
@@ -224,7 +224,9 @@ class SharedGramEvaluation(Evaluation):
 
     # ---- on one Gram matrix --------------------------------------------------------------------
 
-    def _families(self, machines: Sequence[Any], places: list[int], name: str) -> list[list[int]]:
+    def _families(
+        self, machines: Sequence[BaseEstimator], places: list[int], name: str
+    ) -> list[list[int]]:
         """Return the places of machines that differ in one parameter, in groups."""
         found: dict[Any, list[int]] = defaultdict(list)
         for place in places:
@@ -233,7 +235,7 @@ class SharedGramEvaluation(Evaluation):
 
     def _on_gram(
         self,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         kernel: Kernel,
         points: Points,
         K: np.ndarray,
@@ -268,7 +270,7 @@ class SharedGramEvaluation(Evaluation):
 
     def _ridges(
         self,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         grams: dict[Kernel, np.ndarray],
         todo: dict[Kernel, list[tuple[list[int], list[int]]]],
         outcomes: list[list[Outcome]],
@@ -286,7 +288,7 @@ class SharedGramEvaluation(Evaluation):
 
     def _batches(
         self,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         source: Any,
         places: list[int],
         splits: list[int],
@@ -311,7 +313,7 @@ class SharedGramEvaluation(Evaluation):
         return found
 
     def _closed_form(
-        self, machines: Sequence[Any], asked: list[Batch], outcomes: list[list[Outcome]]
+        self, machines: Sequence[BaseEstimator], asked: list[Batch], outcomes: list[list[Outcome]]
     ) -> None:
         """Score ridge-like machines without fitting them; what is not trusted goes to `rest`."""
         served = sum(len(one.places) * len(one.splits) for one in asked)
@@ -351,7 +353,7 @@ class SharedGramEvaluation(Evaluation):
 
     def _along(
         self,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         K: np.ndarray,
         places: list[int],
         splits: list[int],
@@ -360,6 +362,7 @@ class SharedGramEvaluation(Evaluation):
         """Plan to score support vector machines along ascending C; tell whether that can be."""
         ascending = sorted(places, key=lambda place: float(machines[place].C))
         machine, prices = machines[places[0]], [float(machines[place].C) for place in ascending]
+        assert self.y is not None  # without it nothing is shared
         try:
             task = margin_task(machine, self.y, len(K), self.weights)
         except MercerError:  # a fit will say it, and only those candidates fail
@@ -399,7 +402,7 @@ class SharedGramEvaluation(Evaluation):
 
     def _on_part(
         self,
-        machines: Sequence[Any],
+        machines: Sequence[BaseEstimator],
         kernel: Kernel,
         K: np.ndarray,
         k: int,

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _num_samples
 
+from mercer.domains import Items
 from mercer.errors import SelectionError
 
 __all__ = ["FoldOrder", "Split", "order_by_fold", "renumbered", "splits_of"]
@@ -34,10 +36,10 @@ class Split:
 
 def splits_of(
     cv: Any,
-    X: Any,
-    y: Any,
+    X: Items,
+    y: ArrayLike | None,
     classifier: bool,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     codes: np.ndarray | None = None,
     classes: Sequence[Any] = (),
     name: str = "cv",
@@ -108,7 +110,7 @@ def _check_folds(folds: int, count: int, name: str) -> None:
         raise SelectionError(f"{name} is {folds} folds, but there are only {count} items")
 
 
-def _why(splitter: Any, count: int, groups: Any, error: Exception) -> str:
+def _why(splitter: Any, count: int, groups: ArrayLike | None, error: Exception) -> str:
     name = type(splitter).__name__
     name = "cv" if name.startswith("_") else name
     if groups is None and "groups" in str(error):

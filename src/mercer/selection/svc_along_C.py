@@ -14,6 +14,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from mercer.domains import admit_labels, admit_weights, weigh_classes
@@ -59,7 +60,9 @@ class MarginTask:
     weights: np.ndarray | None
 
 
-def margin_task(machine: Any, y: Any, count: int, sample_weight: Any) -> MarginTask:
+def margin_task(
+    machine: Any, y: ArrayLike, count: int, sample_weight: ArrayLike | None
+) -> MarginTask:
     """Return the labels and weights as the machine's `fit` reads them."""
     codes, classes = admit_labels(y, count)
     weights = admit_weights(sample_weight, count)

@@ -8,13 +8,14 @@ from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
-from mercer.domains import admit_labels, admit_target, admit_weights
+from mercer.domains import Items, admit_labels, admit_target, admit_weights
 from mercer.errors import SelectionError, ValidityError, suggestion
 from mercer.machines import Machine
 from mercer.values import Identity
@@ -45,8 +46,8 @@ class TrainingData:
     classes : list
     """
 
-    X: Any
-    y: Any
+    X: Items
+    y: ArrayLike | None
     weights: np.ndarray | None = None
     codes: np.ndarray | None = None
     classes: Sequence[Any] = ()
@@ -55,7 +56,12 @@ class TrainingData:
         return _num_samples(self.X)
 
 
-def admit_data(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
+def admit_data(
+    machines: Sequence[BaseEstimator],
+    X: Items,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+) -> TrainingData:
     """Refuse what no fit of these machines could use.
 
     Examples
@@ -116,12 +122,12 @@ def check_arguments(machine: Any, arguments: Sequence[str]) -> None:
             raise SelectionError(f"{type(machine).__name__}.fit has no argument {name!r}{hint}")
 
 
-def last_step(estimator: Any) -> Any:
+def last_step(estimator: BaseEstimator) -> Any:
     """Return the last step of a pipeline, or what is no pipeline."""
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
-def rows_of(machine: Any, X: Any, rows: np.ndarray, learned: np.ndarray) -> Any:
+def rows_of(machine: Any, X: Items, rows: np.ndarray, learned: np.ndarray) -> Any:
     """Return some items; of similarities only those to the items that are learned from.
 
     Examples
@@ -191,7 +197,7 @@ def grid_combinations(grid: Any) -> list[dict[str, Any]]:
     return combinations
 
 
-def candidates(estimator: Any, combinations: list[dict[str, Any]]) -> list[Any]:
+def candidates(estimator: BaseEstimator, combinations: list[dict[str, Any]]) -> list[Any]:
     """Return a clone of the estimator for each combination of parameters.
 
     Examples
@@ -206,7 +212,7 @@ def candidates(estimator: Any, combinations: list[dict[str, Any]]) -> list[Any]:
     return [_changed(estimator, clone(some, safe=False)) for some in combinations]
 
 
-def require_machine(estimator: Any) -> None:
+def require_machine(estimator: BaseEstimator) -> None:
     """Refuse what cannot be fitted.
 
     Examples
@@ -223,7 +229,7 @@ def require_machine(estimator: Any) -> None:
         raise SelectionError(f"a machine is needed, found {estimator!r}")
 
 
-def _changed(estimator: Any, params: dict[str, Any]) -> Any:
+def _changed(estimator: BaseEstimator, params: dict[str, Any]) -> Any:
     try:
         return clone(estimator).set_params(**params)
     except ValidityError as error:

@@ -20,9 +20,10 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize, nnls
 
-from mercer.domains import admit_labels, admit_target, admit_weights, to_numpy
+from mercer.domains import Items, admit_labels, admit_target, admit_weights, to_numpy
 from mercer.engine.tiles import fill, spans
 from mercer.errors import SelectionError, SolveError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
@@ -86,13 +87,13 @@ class Weighted:
 
 def learn_weights(
     kernels: Sequence[Any],
-    X: Any,
-    y: Any,
+    X: Items,
+    y: ArrayLike,
     *,
     criterion: str = "alignment",
     penalty: float | None = None,
     classify: bool | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     normalize: bool = True,
 ) -> Weighted:
     """Learn nonnegative weights of a sum of kernels from data.
@@ -175,7 +176,14 @@ class Grams:
     unit: float
 
     @classmethod
-    def of(cls, kernels: list[Kernel], X: Any, y: Any, classify: Any, sample_weight: Any) -> Grams:
+    def of(
+        cls,
+        kernels: list[Kernel],
+        X: Items,
+        y: ArrayLike,
+        classify: Any,
+        sample_weight: ArrayLike | None,
+    ) -> Grams:
         whole = reduce(add, kernels)  # refuses kernels of different things
         n = len(whole.domain.admit(X))
         target = _target(y, n, classify)
@@ -325,7 +333,7 @@ def _kernels(kernels: Any) -> list[Kernel]:
     return found
 
 
-def _target(y: Any, n: int, classify: bool | None) -> np.ndarray:
+def _target(y: ArrayLike, n: int, classify: bool | None) -> np.ndarray:
     """Return targets in columns; labels as ±1."""
     if classify not in (None, True, False):
         raise SelectionError(f"classify must be True, False or None, found {classify!r}")
@@ -336,7 +344,7 @@ def _target(y: Any, n: int, classify: bool | None) -> np.ndarray:
     return admit_target(y, n).reshape(n, -1)
 
 
-def _labels(y: Any) -> bool:
+def _labels(y: ArrayLike) -> bool:
     """Tell whether targets look like labels."""
     values = np.asarray(y)
     if values.dtype.kind in "iu":

@@ -147,3 +147,38 @@ def test_the_optimism_of_a_score_that_chose():
     assert (
         nested_cv(KernelRidge(Gaussian()), A, noise, grid, FOLDS, FOLDS).mean < search.best_score_
     )
+
+
+# ---- machines of a user's own -------------------------------------------------------------------
+
+
+class Renamed(KernelRidge):
+    """Changes nothing, and so inherits all shortcuts."""
+
+
+class Doubled(KernelRidge):
+    """Predicts twice as much, of which the shortcuts know nothing."""
+
+    def predict(self, X):
+        return 2 * super().predict(X)
+
+
+class Declared(KernelRidge):
+    """Says itself that the shortcuts hold."""
+
+    abilities = ("shared Gram matrix", "closed-form folds")
+
+    def predict(self, X):
+        return super().predict(X)
+
+
+@pytest.mark.parametrize(("kind", "fast"), [(Renamed, True), (Doubled, False), (Declared, True)])
+def test_shortcuts_are_declared(kind, fast):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    grid = {"penalty": [0.1, 1.0, 10.0]}
+    found = GridSearchCV(kind(Gaussian(1.0)), grid, cv=4).fit(X, y)
+    expected = model_selection.GridSearchCV(kind(Gaussian(1.0)), grid, cv=4).fit(X, y)
+    assert bool(found.account_.counts["without a refit"]) == fast
+    scores = [one.cv_results_["mean_test_score"] for one in (found, expected)]
+    np.testing.assert_allclose(*scores, rtol=1e-9)
