@@ -20,17 +20,17 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from mercer.domains import admit_weights
 from mercer.errors import ValidityError
-from mercer.machines.calibration import agreeing, sigmoid
+from mercer.machines.calibration import agree_with, fit_sigmoid
 from mercer.machines.folds import stratified_folds
 from mercer.machines.scores import Categorizer
 
-__all__ = ["Calibrated", "deal", "steepness"]
+__all__ = ["Calibrated", "deal", "fit_slope"]
 
 # The smallest factor, in units of the largest difference of scores: nearly even odds, but the
 # order of the classes stays.
-LEAST = 1e-6
+MIN_SLOPE = 1e-6
 # Scores are looked at in portions of about so many numbers.
-PORTION = 1 << 20
+BLOCK_NUMBERS = 1 << 20
 
 
 class Calibrated(ClassifierMixin, BaseEstimator):
@@ -103,11 +103,11 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         scores, held = self._held_out(X, labels, weights, dealt, len(classes))
         w = np.ones(len(held)) if weights is None else weights[held]
         if not len(held):  # nothing is known about new items: nearly even odds
-            slope, shift = LEAST / (float(np.ptp(machine.decision_function(X))) or 1.0), 0.0
+            slope, shift = MIN_SLOPE / (float(np.ptp(machine.decision_function(X))) or 1.0), 0.0
         elif len(classes) == 2:
-            slope, shift = (-found for found in sigmoid(scores[:, 0], codes[held] == 1, w))
+            slope, shift = (-found for found in fit_sigmoid(scores[:, 0], codes[held] == 1, w))
         else:
-            slope, shift = steepness(scores, codes[held], w), 0.0
+            slope, shift = fit_slope(scores, codes[held], w), 0.0
 
         self.machine_, self.classes_ = machine, classes
         self.slope_, self.shift_ = slope, shift
@@ -132,7 +132,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
                 P = np.column_stack([expit(-z), expit(z)])
             else:
                 P = softmax(self.slope_ * (scores - scores.max(axis=1, keepdims=True)), axis=1)
-        return agreeing(P, self._winners(X, scores))
+        return agree_with(P, self._winners(X, scores))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of the probability of each class."""
@@ -218,7 +218,7 @@ def deal(
     return stratified_folds(codes, folds, check_random_state(random_state), counted, min_count=2)
 
 
-def steepness(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
+def fit_slope(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
     """Return the a > 0 for which softmax(a·scores) gives the labels the largest likelihood.
 
     As with Platt's sigmoid, labels are not certain: of n of them, the share 1/(n + 2) of each
@@ -227,7 +227,7 @@ def steepness(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> flo
     Examples
     --------
     >>> scores = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.9, 0.0]])
-    >>> bool(steepness(scores, np.array([0, 1, 2, 1]), np.ones(4)) > 1)
+    >>> bool(fit_slope(scores, np.array([0, 1, 2, 1]), np.ones(4)) > 1)
     True
     """
     count, total = scores.shape[1], float(weights.sum())
@@ -237,11 +237,11 @@ def steepness(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> flo
     doubt = 1 / (total + 2)
     own = s[np.arange(len(s)), codes]
     aim = weights @ ((1 - doubt) * own + doubt * (s.sum(axis=1) - own) / (count - 1))
-    if _means(s, weights, LEAST)[0] >= aim:  # scores are worth nothing
-        return LEAST / scale
+    if _means(s, weights, MIN_SLOPE)[0] >= aim:  # scores are worth nothing
+        return MIN_SLOPE / scale
     # The likelihood is concave in a, so Newton's steps lead to the root of its derivative; where
     # one would leave the interval that is known to hold the root, that is divided.
-    low, high, a = LEAST, np.inf, 1.0
+    low, high, a = MIN_SLOPE, np.inf, 1.0
     for _ in range(200):
         mean, variance = _means(s, weights, a)
         low, high = (a, high) if mean < aim else (low, a)
@@ -257,7 +257,7 @@ def steepness(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> flo
 def _means(s: np.ndarray, weights: np.ndarray, a: float) -> tuple[float, float]:
     """Return Σ wᵢ E[s] and Σ wᵢ Var[s] under the probabilities softmax(a·s)."""
     mean = variance = 0.0
-    step = max(1, PORTION // s.shape[1])
+    step = max(1, BLOCK_NUMBERS // s.shape[1])
     for start in range(0, len(s), step):
         part, w = s[start : start + step], weights[start : start + step]
         p = softmax(a * part, axis=1)

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from mercer.machines.classifier import Classifier, Learned
 from mercer.values import Seed
 
-__all__ = ["METHODS", "Calibration", "agreeing", "calibrate", "coupled", "sigmoid"]
+__all__ = ["METHODS", "Calibration", "agree_with", "calibrate", "couple_pairs", "fit_sigmoid"]
 
 METHODS = ("cross-validated", "exact")
 FOLDS = 5
 # By how much the most probable class is above those that it shares with.
-EDGE = 1e-12
+MIN_LEAD = 1e-12
 # Probabilities of a pair stay this far from 0 and 1.
-CERTAIN = 1e-7
+MIN_PROBABILITY = 1e-7
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Calibration:
         if self.classes == 2:
             P = np.column_stack([1 - p[:, 0], p[:, 0]])
         elif self.multiclass == "ovo":
-            P = coupled(p, self.classes)
+            P = couple_pairs(p, self.classes)
         else:
-            P = np.maximum(p, CERTAIN)
+            P = np.maximum(p, MIN_PROBABILITY)
             P /= P.sum(axis=1, keepdims=True)
-        return agreeing(P, winners)
+        return agree_with(P, winners)
 
 
 def calibrate(
@@ -94,7 +94,7 @@ def calibrate(
             inside = (codes == first) | (codes == second)
             plus = codes == (1 if count == 2 else first)
         w = np.ones(int(inside.sum())) if weights is None else weights[inside]
-        slopes[column], shifts[column] = sigmoid(scores[inside, column], plus[inside], w)
+        slopes[column], shifts[column] = fit_sigmoid(scores[inside, column], plus[inside], w)
     return Calibration(slopes, shifts, count, machine.multiclass)
 
 
@@ -119,14 +119,16 @@ def _folds(codes: np.ndarray, classes: np.ndarray, random_state: Seed) -> list[n
     return [dealt == fold for fold in range(folds)]
 
 
-def sigmoid(scores: np.ndarray, plus: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+def fit_sigmoid(scores: np.ndarray, plus: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """Return A and B of the p = 1/(1 + exp(A·score + B)) of largest likelihood.
 
     Platt's targets, (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2), keep it from being certain.
 
     Examples
     --------
-    >>> A, B = sigmoid(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0, 0, 1, 1]) == 1, np.ones(4))
+    >>> A, B = fit_sigmoid(
+    ...     np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0, 0, 1, 1]) == 1, np.ones(4)
+    ... )
     >>> A < 0, abs(B) < 1e-6
     (True, True)
     """
@@ -158,12 +160,12 @@ def sigmoid(scores: np.ndarray, plus: np.ndarray, weights: np.ndarray) -> tuple[
     return float(theta[0] / scale), float(theta[1])
 
 
-def coupled(p: np.ndarray, classes: int) -> np.ndarray:
+def couple_pairs(p: np.ndarray, classes: int) -> np.ndarray:
     """Join probabilities of pairs: minimize Σ (r_ji·pᵢ − r_ij·pⱼ)² over all i, j with Σp = 1.
 
     Examples
     --------
-    >>> coupled(np.array([[0.5, 0.5, 0.5]]), 3).round(6)
+    >>> couple_pairs(np.array([[0.5, 0.5, 0.5]]), 3).round(6)
     array([[0.333333, 0.333333, 0.333333]])
     """
     n = len(p)
@@ -171,7 +173,7 @@ def coupled(p: np.ndarray, classes: int) -> np.ndarray:
     column = 0
     for i in range(classes):
         for j in range(i + 1, classes):
-            r[:, i, j] = np.clip(p[:, column], CERTAIN, 1 - CERTAIN)
+            r[:, i, j] = np.clip(p[:, column], MIN_PROBABILITY, 1 - MIN_PROBABILITY)
             r[:, j, i] = 1 - r[:, i, j]
             column += 1
     # The minimum solves [Q 1; 1ᵀ 0][p; b] = [0; 1], Qᵢᵢ = Σ r_ji², Qᵢⱼ = −r_ji·r_ij.
@@ -187,12 +189,12 @@ def coupled(p: np.ndarray, classes: int) -> np.ndarray:
     return P / P.sum(axis=1, keepdims=True)
 
 
-def agreeing(P: np.ndarray, winners: np.ndarray) -> np.ndarray:
+def agree_with(P: np.ndarray, winners: np.ndarray) -> np.ndarray:
     """Return the nearest distributions in which the winner is the most probable class.
 
     Examples
     --------
-    >>> agreeing(np.array([[0.6, 0.1, 0.3]]), np.array([2])).round(6)
+    >>> agree_with(np.array([[0.6, 0.1, 0.3]]), np.array([2])).round(6)
     array([[0.45, 0.1 , 0.45]])
     """
     P = P.copy()
@@ -205,6 +207,6 @@ def agreeing(P: np.ndarray, winners: np.ndarray) -> np.ndarray:
             if p[c] >= np.mean(p[pool]):
                 pool.append(int(c))
         p[pool] = np.mean(p[pool])
-        p[w] += EDGE
+        p[w] += MIN_LEAD
         P[row] = p / p.sum()
     return P

@@ -29,8 +29,8 @@ from mercer.solvers.ridge.system import Approximation
 
 __all__ = ["Components", "components_of"]
 
-SAME = 1e-14  # share of n·k(x, x) below which a variance is rounding
-ACCEPTED = 1e-3  # relative difference of variances and eigenvalues
+MIN_VARIANCE_SHARE = 1e-14  # share of n·k(x, x) below which a variance is rounding
+MAX_VARIANCE_ERROR = 1e-3  # relative difference of variances and eigenvalues
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,9 @@ def components_of(
     G, mean = _covariance(sketch, white, center)
     values, vectors = np.linalg.eigh(G)
     values, vectors = values[::-1], vectors[:, ::-1]
-    floor = n * SAME * float(np.max(np.abs(to_numpy(diagonal(kernel, items.sample)))))
+    floor = (
+        n * MIN_VARIANCE_SHARE * float(np.max(np.abs(to_numpy(diagonal(kernel, items.sample)))))
+    )
     rank = int(np.sum(values > max(floor, rounding(values, len(values)))))
     if not rank:
         raise DomainError(
@@ -97,11 +99,11 @@ def components_of(
         S = a.T @ sketch.normal(a) - n * np.outer(means, means)
     residuals = np.linalg.norm(S - np.diag(values), axis=0)
     lengths = None if scores is None else scores / np.sqrt(values)
-    off = float((residuals / values).max())
+    close = float((residuals / values).max()) <= MAX_VARIANCE_ERROR
     solution = Eigenpairs(
         values, vectors if lengths is None else lengths, residuals,
-        "solved" if off <= ACCEPTED else "stalled", "sketch",
-        message="" if off <= ACCEPTED else "rounding errors hide it; use fewer components",
+        "solved" if close else "stalled", "sketch",
+        message="" if close else "rounding errors hide it; use fewer components",
         approximation=_estimate_error(sketching, white, len(values), center),
     )  # fmt: skip
     return Components(sketching.function(a), means, values, trace, scores, solution)

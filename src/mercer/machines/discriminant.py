@@ -36,7 +36,7 @@ from mercer.values import positive, whole
 __all__ = ["KernelDiscriminant"]
 
 # Canonical correlations whose square is below this share of the largest are rounding errors.
-ROUNDING = 1e-10
+MIN_CORRELATION = 1e-10
 
 
 class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Categorizer):
@@ -259,7 +259,7 @@ def discriminants(sums: np.ndarray, sizes: np.ndarray, penalty: float) -> Discri
     # this its ρ becomes 1, which is a correlation of zero.
     R += np.outer(roots, roots) / total
     rho, V = np.linalg.eigh(R)
-    kept = 1 - rho > ROUNDING
+    kept = 1 - rho > MIN_CORRELATION
     rho, V = rho[kept], V[:, kept]
     if not len(rho):
         raise SolveError(

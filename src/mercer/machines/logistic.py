@@ -42,7 +42,7 @@ from mercer.values import positive, whole
 
 __all__ = ["KernelLogistic"]
 
-TINY = 1e-12  # the least weight of an item of a sample, all of which have some
+MIN_SAMPLE_WEIGHT = 1e-12  # the least weight of an item of a sample, all of which have some
 
 
 class KernelLogistic(Categorizer):
@@ -187,7 +187,7 @@ class KernelLogistic(Categorizer):
             if len(there) < 2:
                 return None
             exact = Newton(tol, steps)
-            part = None if weights is None else np.maximum(weights[places], TINY)
+            part = None if weights is None else np.maximum(weights[places], MIN_SAMPLE_WEIGHT)
             share = penalty * weight_share(places, weights, items.count)  # the same for each item
             found = exact.solve(exact.prepare(Problem(gram, part, intercept)), some, share)
             return found.coefficients, found.intercept

@@ -10,7 +10,7 @@ from scipy import sparse
 __all__ = ["count_gaps", "moments", "portions"]
 
 # Columns are looked at in portions of about so many numbers.
-PORTION = 1 << 21
+BLOCK_NUMBERS = 1 << 21
 
 
 def count_gaps(rows: Any) -> np.ndarray:
@@ -99,5 +99,5 @@ def portions(rows: np.ndarray) -> list[slice]:
     [slice(0, 209715, None)]
     """
     height, width = rows.shape
-    step = max(1, PORTION // max(1, height))
+    step = max(1, BLOCK_NUMBERS // max(1, height))
     return [slice(start, start + step) for start in range(0, width, step)]

@@ -22,7 +22,7 @@ from mercer.gram.centered import center_gram
 from mercer.gram.stored import Striped
 from mercer.kernels import Kernel
 from mercer.machines.components import components_of
-from mercer.machines.preimage import fixed_point, learned, rows_of, way_back
+from mercer.machines.preimage import fixed_point, preimage_method, rows_of, train_preimages
 from mercer.machines.scores import Scorer, weights_of
 from mercer.machines.sketching import (
     TrainingSet,
@@ -40,9 +40,9 @@ from mercer.values import Seed, whole
 
 __all__ = ["KernelPCA"]
 
-PASSES = 6  # products of the randomized solver
-JUDGING = 3  # Gram matrices of a sample in memory while it is decomposed
-NEGATIVE = 1e-8  # an eigenvalue below minus this share of the largest is not a rounding error
+RANDOMIZED_PASSES = 6  # products of the randomized solver
+JUDGING_MATRICES = 3  # Gram matrices of a sample in memory while it is decomposed
+MAX_NEGATIVE_SHARE = 1e-8  # of the largest eigenvalue; below minus that, one is no rounding error
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
@@ -146,7 +146,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         """
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
             count = None if self.n_components is None else self.n_components
-            return plan_sketched_fit(self, X, count or 1, whole=True, judging=JUDGING)
+            return plan_sketched_fit(self, X, count or 1, whole=True, judging=JUDGING_MATRICES)
         points = self._admit(X)
         return self._plan(self._resolve(points), points)
 
@@ -187,7 +187,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         count = None
         if self.n_components is not None:
             count = whole(self, "n_components", self.n_components)
-        size = items.size(kernel, count or 1, judging=JUDGING)
+        size = items.size(kernel, count or 1, judging=JUDGING_MATRICES)
         plan = decide_approximation(self.follow, kernel, items, size, whole=True)
         found = components_of(kernel, items, plan, count, center)
         _warn_unless_solved(found.solution, 4)
@@ -227,10 +227,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         # Centers alone do not know the mean of all items, so that a regression goes back.
         sketched = self.plan_.sketched and not hasattr(self.preimage, "fit")
         X = rows_of(points)
-        way = way_back("ridge" if sketched else self.preimage, self.kernel_)
+        way = preimage_method("ridge" if sketched else self.preimage, self.kernel_)
         if hasattr(way, "fit"):
             if self._inverse is None:
-                self._inverse = learned(way, self._training_components(), X)
+                self._inverse = train_preimages(way, self._training_components(), X)
             return self._inverse.predict(Z)
         gamma = Z @ axes.T + (1 / len(X) if self.center else 0.0)
         if way == "linear":
@@ -271,7 +271,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             spectrum = DenseEigensolver().solve(gram, count)
             _require_positive(spectrum)
         else:
-            passes = PASSES if plan.method == "randomized" else None
+            passes = RANDOMIZED_PASSES if plan.method == "randomized" else None
             few: Any = Lanczos(passes=passes, random_state=self.random_state)
             if plan.rank is not None:
                 few = Davidson(
@@ -302,7 +302,7 @@ def _too_many(count: int, found: int, what: str) -> str:
 
 def _require_positive(spectrum: Eigenpairs) -> None:
     smallest, largest = spectrum.smallest or 0.0, float(spectrum.values.max(initial=0.0))
-    if smallest < -NEGATIVE * largest:
+    if smallest < -MAX_NEGATIVE_SHARE * largest:
         raise ValidityError(
             f"the Gram matrix has the eigenvalue {smallest:.3g}, so the kernel is not positive "
             "semi-definite and has no principal components; use a valid kernel"

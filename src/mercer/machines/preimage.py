@@ -27,25 +27,25 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Gaussian, Kernel, Linear
 from mercer.machines.ridge import KernelRidge
 
-__all__ = ["fixed_point", "learned", "rows_of", "way_back"]
+__all__ = ["fixed_point", "preimage_method", "rows_of", "train_preimages"]
 
-WAYS = ("auto", "fixed-point", "ridge")
-STEPS = 100
-ROWS = 256
+METHODS = ("auto", "fixed-point", "ridge")
+MAX_STEPS = 100
+BLOCK_ROWS = 256
 
 
-def way_back(way: Any, kernel: Kernel) -> Any:
+def preimage_method(way: Any, kernel: Kernel) -> Any:
     """Return how pre-images are found: "linear", "fixed-point", or a regressor to be trained.
 
     Examples
     --------
-    >>> way_back("auto", Gaussian(1.0)), way_back("auto", Linear())
+    >>> preimage_method("auto", Gaussian(1.0)), preimage_method("auto", Linear())
     ('fixed-point', 'linear')
     """
     if hasattr(way, "fit"):
         return way
-    if way not in WAYS:
-        raise ValidityError(f"preimage cannot be {way!r}{suggestion(str(way), WAYS)}")
+    if way not in METHODS:
+        raise ValidityError(f"preimage cannot be {way!r}{suggestion(str(way), METHODS)}")
     if way == "fixed-point" and not isinstance(kernel, Gaussian):
         raise ValidityError(
             f'the fixed point is that of a Gaussian kernel, not of {kernel!r}; use "ridge"'
@@ -69,7 +69,7 @@ def rows_of(points: Points) -> np.ndarray:
     return to_numpy(points.array).astype(np.float64)
 
 
-def learned(regressor: Any, Z: np.ndarray, X: np.ndarray) -> Any:
+def train_preimages(regressor: Any, Z: np.ndarray, X: np.ndarray) -> Any:
     """Return a regressor trained to map components back to vectors."""
     return clone(regressor).fit(Z, X)
 
@@ -101,7 +101,7 @@ def fixed_point(
     extent = float(np.ptp(X, axis=0).max()) or 1.0
     parts = [
         _ascend(kernel, points, X, gamma[rows], start[rows].copy(), tol * extent)
-        for rows in spans(len(gamma), ROWS)
+        for rows in spans(len(gamma), BLOCK_ROWS)
     ]
     return np.concatenate(parts)
 
@@ -113,7 +113,7 @@ def _ascend(
     W = gamma * fill(kernel, kernel.admit(x), points)
     height = W.sum(axis=1)
     active = np.flatnonzero(height > 0)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         if not len(active):
             break
         new = W[active] @ X / height[active, None]

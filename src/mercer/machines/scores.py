@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-MANY = 10**8  # similarities of a prediction that are worth the way to another engine
+MIN_ENGINE_PAIRS = 10**8  # of a prediction, from which on the way to another engine is worth it
 
 
 class Scorer(Machine):
@@ -49,7 +49,7 @@ class Scorer(Machine):
     def _values(self, points: Points) -> np.ndarray:
         """Return f at new items, where the machine was fitted if they are many."""
         f, plan = self.function_, getattr(self, "plan_", None)
-        if plan is None or not isinstance(f, Function) or len(points) * len(f) < MANY:
+        if plan is None or not isinstance(f, Function) or len(points) * len(f) < MIN_ENGINE_PAIRS:
             return f(points)
         same_width(points, f.points)
         return multiply(f.kernel, points, f.points, f.coefficients, plan)

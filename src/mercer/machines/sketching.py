@@ -45,8 +45,8 @@ __all__ = [
     "weight_share",
 ]  # fmt: skip
 
-CONSTANT = 1e-9  # share of predictions' size below which they do not vary but for rounding
-PIECE = 2**16  # items in memory that are worked on at once
+MIN_SPREAD_SHARE = 1e-9  # share of predictions' size below which they do not vary but for rounding
+PIECE_ITEMS = 2**16  # items in memory that are worked on at once
 
 # From a Gram matrix of some items to coefficients and intercept.
 Learner = Callable[[Dense, np.ndarray], tuple[np.ndarray, Any] | None]
@@ -106,7 +106,7 @@ def in_memory(points: Points, seed: int = 0) -> SampledItems:
         places = np.sort(rng.choice(len(points), MAX_CANDIDATES, replace=False))
     sample = points if len(places) == len(points) else points[places]
     row = points.bytes / max(len(points), 1)
-    return SampledItems(InMemory(points, PIECE), sample, places, points, row=row)
+    return SampledItems(InMemory(points, PIECE_ITEMS), sample, places, points, row=row)
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ def relative_difference(exact: np.ndarray, approximate: np.ndarray) -> float:
     """
     size = float(np.linalg.norm(exact))
     spread = float(np.linalg.norm(exact - exact.mean(axis=0)))
-    if spread <= CONSTANT * size:
+    if spread <= MIN_SPREAD_SHARE * size:
         spread = size
     apart = float(np.linalg.norm(exact - approximate))
     return apart / spread if spread else apart

@@ -43,11 +43,11 @@ from mercer.values import Seed
 
 __all__ = ["SVC"]
 
-BOUNDLESS = 100.0  # times C, which coefficients for squared slacks hardly reach
-TINY = 1e-12  # the least weight of an item of a sample, all of which have some
-JUDGING = 7  # Gram matrices of a sample in memory while both answers are learned from it
+SQUARED_SLACK_BOUND = 100.0  # times C, which coefficients for squared slacks hardly reach
+MIN_SAMPLE_WEIGHT = 1e-12  # the least weight of an item of a sample, all of which have some
+JUDGING_MATRICES = 7  # Gram matrices of a sample in memory while both answers are learned from it
 EXACT_ONLY = ("support_", "support_vectors_", "n_support_", "margin_", "squared_norm_")
-SKETCHED = 1e-4  # norm of the gradient that counts as solved with a sketch
+SKETCH_TOL = 1e-4  # norm of the gradient that counts as solved with a sketch
 
 
 class SVC(Classifier):
@@ -181,7 +181,7 @@ class SVC(Classifier):
         """
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
             return plan_sketched_fit(
-                self, X, self._problems(classes), newton=True, judging=JUDGING
+                self, X, self._problems(classes), newton=True, judging=JUDGING_MATRICES
             )
         return super().plan(X, classes)
 
@@ -201,11 +201,11 @@ class SVC(Classifier):
         kernel = resolve_on_sample(self, items, weights)
         self._require_valid(kernel, "error")
         signs = self._signs(codes)
-        size = items.size(kernel, signs.shape[1], weights is not None, JUDGING)
+        size = items.size(kernel, signs.shape[1], weights is not None, JUDGING_MATRICES)
         plan = decide_approximation(self.follow, kernel, items, size, newton=True)
         sketching = Sketching.of(kernel, items, plan)
         loss: Any = "squared hinge"
-        solver = SketchedNewton(SKETCHED, loss=loss, seed=plan.approximate.seed)
+        solver = SketchedNewton(SKETCH_TOL, loss=loss, seed=plan.approximate.seed)
         state = solver.prepare(sketching.sketch, weights, intercept=True)
         solution = solver.solve(state, signs, 1 / C)
 
@@ -248,8 +248,8 @@ class SVC(Classifier):
         share, K = positive_C(self.C) / weight_share(places, weights, count), gram.array
         if squared:  # it has no bounds, but a ridge
             K = K.copy()
-            K[np.diag_indices(len(K))] += 1 / (2 * share * np.maximum(w, TINY))
-        bound = share * (BOUNDLESS if squared else 1.0)
+            K[np.diag_indices(len(K))] += 1 / (2 * share * np.maximum(w, MIN_SAMPLE_WEIGHT))
+        bound = share * (SQUARED_SLACK_BOUND if squared else 1.0)
         machine = type(self)("precomputed", bound, multiclass=self.multiclass)
         found = machine.fit(K, codes[places], w).function_
         a = np.zeros((len(places), len(machine.intercept_)))

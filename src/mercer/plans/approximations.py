@@ -12,7 +12,7 @@ from mercer.values import Value, frozen, whole
 __all__ = ["Nystrom", "Random"]
 
 RULES = ("uniform", "pivoted", "k-means")
-FEW = 10  # given centers that are shown
+MAX_SHOWN_CENTERS = 10  # given centers that are shown
 
 
 @frozen
@@ -50,7 +50,7 @@ class Nystrom(Value):
         self._normalize("seed", whole(self, "seed", self.seed, least=0))
 
     def __repr__(self) -> str:
-        if self.given and self.count > FEW:
+        if self.given and self.count > MAX_SHOWN_CENTERS:
             return f"Nystrom(centers=<{self.count} items>)"
         return super().__repr__()
 

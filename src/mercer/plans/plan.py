@@ -25,8 +25,8 @@ Precision = Literal["auto", "mixed", "double"]
 Device = Literal["auto", "cpu", "cuda"]
 SOLVERS = ("auto", "cholesky", "eigen", "iterative")
 
-EXACT = 1e-6  # relative residual up to which an answer is exact
-PATIENCE = 600.0  # seconds that an exact answer may take before it is approximated
+MAX_EXACT_RESIDUAL = 1e-6  # relative residual up to which an answer is exact
+PATIENCE_SECONDS = 600.0  # seconds that an exact answer may take before it is approximated
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +71,7 @@ class Plan:
     memory: int | None = None
     rank: int | None = None
     approximate: Any = "auto"
-    patience: float = PATIENCE
+    patience: float = PATIENCE_SECONDS
     device: Device = "auto"
     tol: float | None = None
 
@@ -233,7 +233,7 @@ class Decision:
     @property
     def is_approximate(self) -> bool:
         """Whether the answer is an approximation."""
-        stopped = self.solver == "iterative" and (self.tol or 0.0) > EXACT
+        stopped = self.solver == "iterative" and (self.tol or 0.0) > MAX_EXACT_RESIDUAL
         return self.sketched or stopped
 
 

@@ -33,8 +33,8 @@ from mercer import (
 )
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Categorical, Gaussian, Linear, Spectrum, from_function
-from mercer.machines.calibrated import deal, steepness
-from mercer.machines.calibration import sigmoid
+from mercer.machines.calibrated import deal, fit_slope
+from mercer.machines.calibration import fit_sigmoid
 from mercer.selection import GridSearchCV
 
 pytestmark = pytest.mark.filterwarnings("ignore::mercer.errors.ConvergenceWarning")
@@ -130,7 +130,7 @@ def test_probabilities_come_from_scores_of_items_that_were_held_out():
     for fold in range(3):
         some = clone(machine).fit(X[dealt != fold], y[dealt != fold])
         scores[dealt == fold] = some.decision_function(X[dealt == fold])
-    assert found.slope_ == pytest.approx(steepness(scores, y, np.ones(90)), rel=1e-9)
+    assert found.slope_ == pytest.approx(fit_slope(scores, y, np.ones(90)), rel=1e-9)
 
 
 def test_a_machine_that_learns_by_heart_is_not_believed():
@@ -155,7 +155,7 @@ def test_the_slope_has_the_largest_likelihood(classes):
         return -w @ (target * log_softmax(np.exp(log_a) * scores, axis=1)).sum(axis=1)
 
     best = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10})
-    assert steepness(scores, codes, w) == pytest.approx(np.exp(best.x), rel=1e-5)
+    assert fit_slope(scores, codes, w) == pytest.approx(np.exp(best.x), rel=1e-5)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e9, 1e200])
@@ -163,18 +163,18 @@ def test_the_slope_does_not_mind_the_scale_of_scores(scale):
     rng = np.random.default_rng(0)
     scores, codes = rng.normal(size=(50, 4)), rng.integers(0, 4, 50)
     scores[np.arange(50), codes] += 1.0
-    expected = steepness(scores, codes, np.ones(50))
-    assert steepness(scale * scores, codes, np.ones(50)) * scale == pytest.approx(expected)
+    expected = fit_slope(scores, codes, np.ones(50))
+    assert fit_slope(scale * scores, codes, np.ones(50)) * scale == pytest.approx(expected)
 
 
 def test_scores_without_mistakes_have_a_finite_slope_and_bad_ones_a_small_one():
     codes = np.arange(60) % 3
     right = np.eye(3)[codes]
-    a = steepness(right, codes, np.ones(60))
+    a = fit_slope(right, codes, np.ones(60))
     sure = np.exp(a) / (np.exp(a) + 2)
     assert sure == pytest.approx(61 / 62, rel=1e-6)
-    assert 0 < steepness(-right, codes, np.ones(60)) <= 1e-6
-    assert np.isfinite(steepness(np.ones((60, 3)), codes, np.ones(60)))
+    assert 0 < fit_slope(-right, codes, np.ones(60)) <= 1e-6
+    assert np.isfinite(fit_slope(np.ones((60, 3)), codes, np.ones(60)))
 
 
 # ---- quality -----------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def sigmoids(scores, codes, new):
     """The usual way: one sigmoid for each class against the rest, divided by their sum."""
     P = np.empty(new.shape)
     for k in range(new.shape[1]):
-        A, B = sigmoid(scores[:, k], codes == k, np.ones(len(codes)))
+        A, B = fit_sigmoid(scores[:, k], codes == k, np.ones(len(codes)))
         P[:, k] = np.maximum(expit(-(A * new[:, k] + B)), 1e-7)
     return P / P.sum(axis=1, keepdims=True)
 

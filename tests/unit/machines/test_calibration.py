@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 from mercer import SVC, NuSVC
 from mercer.errors import DomainError
 from mercer.kernels import Gaussian, from_function
-from mercer.machines.calibration import agreeing, coupled, sigmoid
+from mercer.machines.calibration import agree_with, couple_pairs, fit_sigmoid
 
 METHODS = ["cross-validated", "exact"]
 
@@ -190,7 +190,7 @@ def test_the_sigmoid_has_the_largest_likelihood_of_platts_targets():
         p = 1 / (1 + np.exp(A * scores + B))
         return -(w * (t * np.log(p) + (1 - t) * np.log(1 - p))).sum()
 
-    A, B = sigmoid(scores, plus, w)
+    A, B = fit_sigmoid(scores, plus, w)
     for step in ((1e-3, 0), (-1e-3, 0), (0, 1e-3), (0, -1e-3)):
         assert loss(A, B) < loss(A + step[0], B + step[1])
 
@@ -199,28 +199,28 @@ def test_the_sigmoid_has_the_largest_likelihood_of_platts_targets():
 def test_the_sigmoid_does_not_mind_the_scale_of_scores(scale):
     scores = np.array([-2.0, -1.0, 0.5, -0.5, 1.0, 2.0])
     plus = np.array([0, 0, 0, 1, 1, 1]) == 1
-    A, B = sigmoid(scores * scale, plus, np.ones(6))
-    one, two = sigmoid(scores, plus, np.ones(6))
+    A, B = fit_sigmoid(scores * scale, plus, np.ones(6))
+    one, two = fit_sigmoid(scores, plus, np.ones(6))
     assert A * scale == pytest.approx(one, rel=1e-6)
     assert B == pytest.approx(two, rel=1e-6, abs=1e-9)
 
 
 def test_scores_that_are_all_equal_give_the_share_of_the_class():
-    _, B = sigmoid(np.zeros(30), np.arange(30) < 10, np.ones(30))
+    _, B = fit_sigmoid(np.zeros(30), np.arange(30) < 10, np.ones(30))
     assert 1 / (1 + np.exp(B)) == pytest.approx(1 / 3, abs=0.02)
 
 
 def test_consistent_pairs_are_joined_to_the_distribution_they_come_from():
     p = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
     pairs = np.column_stack([p[:, i] / (p[:, i] + p[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))])
-    np.testing.assert_allclose(coupled(pairs, 3), p, rtol=1e-9)
+    np.testing.assert_allclose(couple_pairs(pairs, 3), p, rtol=1e-9)
 
 
 def test_an_agreeing_distribution_moves_as_little_as_it_can():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(5), size=400)
     winners = rng.integers(0, 5, size=400)
-    Q = agreeing(P, winners)
+    Q = agree_with(P, winners)
     np.testing.assert_array_equal(Q.argmax(axis=1), winners)
     np.testing.assert_allclose(Q.sum(axis=1), 1.0, rtol=1e-12)
     right = P.argmax(axis=1) == winners

@@ -12,7 +12,7 @@ from mercer.errors import ConvergenceWarning, DomainError, PlanError, ValidityEr
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid, from_function
 from mercer.machines import pca
 from mercer.machines.pca import KernelPCA
-from mercer.machines.preimage import way_back
+from mercer.machines.preimage import preimage_method
 from mercer.plans import Plan
 from mercer.rkhs import Function
 
@@ -194,9 +194,9 @@ def test_a_second_fit_forgets_the_learned_way_back():
 
 def test_ways_back_that_do_not_exist_are_refused():
     with pytest.raises(ValidityError, match="did you mean 'ridge'"):
-        way_back("rigde", Gaussian(1.0))
+        preimage_method("rigde", Gaussian(1.0))
     with pytest.raises(ValidityError, match="Gaussian kernel, not of Linear"):
-        way_back("fixed-point", Linear())
+        preimage_method("fixed-point", Linear())
     words = ["cat", "hat", "bat", "dig", "big"]
     kernel = from_function(lambda a, b: float(len(set(a) & set(b))))
     machine = KernelPCA(kernel, 2).fit(words)

@@ -100,7 +100,7 @@ def test_differences_that_are_rounding_errors_are_no_spread():
 
 def test_columns_are_the_same_in_portions(monkeypatch):
     whole = Standardize().fit(X)
-    monkeypatch.setattr("mercer.machines.moments.PORTION", 50)
+    monkeypatch.setattr("mercer.machines.moments.BLOCK_NUMBERS", 50)
     assert len(portions(X)) == 4 and len(portions(X.T)) > 2
     parts = Standardize().fit(X)
     np.testing.assert_allclose(parts.means_, whole.means_, rtol=1e-14)

@@ -102,7 +102,7 @@ def test_components(gpu):
 def test_predictions_of_many_items_go_there(gpu, monkeypatch):
     machine = KernelRidge(K, 0.1, follow=GPU).fit(X, y)
     expected = machine.predict(NEW)
-    monkeypatch.setattr("mercer.machines.scores.MANY", 1)
+    monkeypatch.setattr("mercer.machines.scores.MIN_ENGINE_PAIRS", 1)
     monkeypatch.setattr("mercer.gram.device.device_choice", lambda device: "cuda")
     np.testing.assert_allclose(machine.predict(NEW), expected, atol=1e-5)
 
