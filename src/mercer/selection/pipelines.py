@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 
 from mercer.domains import GRAM_ROWS, Items, is_frame
 from mercer.kernels import named
-from mercer.machines import Machine
+from mercer.machines.abilities import able
 from mercer.selection.evaluation import Account, Outcome, warn_failures
 from mercer.selection.scoring import Scoring
 from mercer.selection.shared_gram import SharedGramEvaluation
@@ -39,7 +39,7 @@ def is_shared_pipeline(estimator: BaseEstimator) -> bool:
     if type(estimator) is not Pipeline or estimator.memory is not None:
         return False
     *before, (_, last) = estimator.steps
-    if not before or not isinstance(last, Machine):
+    if not before or not able(last, "shared Gram matrix"):
         return False
     return last.similarities_suffice and named(last.kernel).domain != GRAM_ROWS
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from mercer.domains import GramRows, Points, admit_weights
@@ -28,7 +27,6 @@ from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, named
 from mercer.machines.abilities import able
 from mercer.machines.machine import POLICIES
-from mercer.machines.scores import require_weight
 from mercer.memory import affordable
 from mercer.selection.closed_form import (
     MATRICES_PER_CORE,
@@ -38,9 +36,9 @@ from mercer.selection.closed_form import (
 )
 from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
 from mercer.selection.splits import renumbered
-from mercer.selection.svc_along_C import along_C, has_path, margin_task
+from mercer.selection.svc_along_C import has_path, jobs_along_C
 from mercer.selection.validation import settings_key
-from mercer.threads import cores, in_threads, one_blas_thread, stopping
+from mercer.threads import cores, in_threads, one_blas_thread
 
 __all__ = ["SharedGramEvaluation"]
 
@@ -67,7 +65,7 @@ class SharedGramEvaluation(Evaluation):
     def run(self, machines: Sequence[BaseEstimator]) -> list[list[Outcome]]:
         """Return how each machine does on each split."""
         outcomes = [[Outcome() for _ in self.splits] for _ in machines]
-        self._later: list[tuple[Any, int]] = []  # on several kernels, best done at once
+        self._later: list[Callable[[], None]] = []  # on several kernels, best done at once
         groups: dict[Kernel, list[int]] = defaultdict(list)
         alone = []
         for place, machine in enumerate(machines):
@@ -145,7 +143,7 @@ class SharedGramEvaluation(Evaluation):
                         self._on_gram(machines, kernel, points, K, places, splits, outcomes, rest)
                 if self._later:
                     with self.account.of("support vector machines along C"):
-                        in_threads(lambda job: job[0](job[1]), self._later)
+                        in_threads(lambda job: job(), self._later)
                     self._later = []
                 points.forget()  # the next portion has other kernels
         return sorted(set(alone))
@@ -252,7 +250,9 @@ class SharedGramEvaluation(Evaluation):
         paths = [p for p in places if has_path(machines[p]) and self._follows(machines[p], kernel)]
         done = {p for p in places if applies(machines[p]) and not self.train_scores}
         for some in self._families(machines, paths, "C"):
-            if self._along(machines, K, some, splits, outcomes):
+            jobs = jobs_along_C(self, machines, K, some, splits, outcomes)
+            if jobs:
+                self._later += jobs
                 done.update(some)
         rest.update({place: splits for place in places if place not in done})
         by_split: dict[int, list[int]] = defaultdict(list)
@@ -351,55 +351,6 @@ class SharedGramEvaluation(Evaluation):
         repaired = kernel.proof().verdict != "proved" and machine.indefinite != "error"
         return self.scoring.by_labels and not self.train_scores and not repaired
 
-    def _along(
-        self,
-        machines: Sequence[BaseEstimator],
-        K: np.ndarray,
-        places: list[int],
-        splits: list[int],
-        outcomes: list[list[Outcome]],
-    ) -> bool:
-        """Plan to score support vector machines along ascending C; tell whether that can be."""
-        ascending = sorted(places, key=lambda place: float(machines[place].C))
-        machine, prices = machines[places[0]], [float(machines[place].C) for place in ascending]
-        assert self.y is not None  # without it nothing is shared
-        try:
-            task = margin_task(machine, self.y, len(K), self.weights)
-        except MercerError:  # a fit will say it, and only those candidates fail
-            return False
-
-        def one(k: int) -> None:
-            start = time.perf_counter()
-            weights = task.weights
-            if machine.class_weight == "balanced":  # as if only the training items existed
-                weights = np.zeros(len(K))
-                train = self.splits[k].train
-                given = None if self.weights is None else _safe_indexing(self.weights, train)
-                found = margin_task(machine, _safe_indexing(self.y, train), len(train), given)
-                weights[train] = found.weights
-            labels = (task.codes, task.classes)
-            try:
-                train = self.splits[k].train
-                require_weight(task.codes[train], task.classes, _rows(weights, train))
-                rows = along_C(machine, prices, K, labels, weights, self.splits[k])
-                if stopping():
-                    return
-            except Exception as error:
-                if self.error_score == "raise":
-                    raise
-                for place in ascending:
-                    self._failed(outcomes[place][k], error)
-                return
-            spent = (time.perf_counter() - start) / len(places)
-            some, outcomes_here = zip(
-                *((machines[p], outcomes[p][k]) for p in ascending), strict=True
-            )
-            PredictionScores(self, task).put(some, k, rows, outcomes_here, spent)
-
-        self._later += [(one, k) for k in splits]
-        self.account.counts["along C"] += len(places) * len(splits)
-        return True
-
     def _on_part(
         self,
         machines: Sequence[BaseEstimator],
@@ -431,7 +382,3 @@ def _features(kernel: Kernel, points: Points) -> int | None:
     except Exception:  # a Gram matrix will tell
         return None
     return None if finite is None else int(finite.count)
-
-
-def _rows(values: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
-    return None if values is None else values[rows]

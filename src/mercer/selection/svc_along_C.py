@@ -8,30 +8,35 @@ fold is solved from the beginning, as the machine itself would.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing
 
 from mercer.domains import admit_labels, admit_weights, weigh_classes
-from mercer.errors import ValidityError
+from mercer.errors import MercerError, ValidityError
 from mercer.gram import StoredGram
 from mercer.machines.abilities import able
 from mercer.machines.classifier import Arranged
 from mercer.machines.machine import POLICIES, max_steps, positive_C
 from mercer.machines.margin import MarginProgram, run
+from mercer.machines.scores import require_weight
 from mercer.machines.svc import SVC
+from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
 from mercer.selection.splits import Split
 from mercer.solvers.quadratic import Optimum
 from mercer.solvers.working_set import Effort
 from mercer.threads import one_blas_thread, stopping
 from mercer.values import positive
 
-__all__ = ["along_C", "has_path", "margin_task"]
+__all__ = ["along_C", "has_path", "jobs_along_C"]
 
 # Scores of a warm and a cold solution are taken to differ by less than this many times `tol`. The
 # largest difference seen was 1.8 times (digits, and two noisy classes, C from 0.1 to 1000).
@@ -67,6 +72,55 @@ def margin_task(
     codes, classes = admit_labels(y, count)
     weights = admit_weights(sample_weight, count)
     return MarginTask(codes, classes, weigh_classes(machine.class_weight, codes, classes, weights))
+
+
+def jobs_along_C(
+    evaluation: Evaluation,
+    machines: Sequence[BaseEstimator],
+    K: np.ndarray,
+    places: list[int],
+    splits: list[int],
+    outcomes: list[list[Outcome]],
+) -> list[Callable[[], None]]:
+    """Return what scores support vector machines along ascending C, a job for each split.
+
+    There is none if labels or weights are such that a fit would fail.
+    """
+    ascending = sorted(places, key=lambda place: float(machines[place].C))
+    machine, prices = machines[places[0]], [float(machines[place].C) for place in ascending]
+    assert evaluation.y is not None  # without it nothing is shared
+    try:
+        task = margin_task(machine, evaluation.y, len(K), evaluation.weights)
+    except MercerError:  # a fit will say it, and only those candidates fail
+        return []
+
+    def one(k: int) -> None:
+        start = time.perf_counter()
+        weights, train = task.weights, evaluation.splits[k].train
+        if machine.class_weight == "balanced":  # as if only the training items existed
+            weights, given = np.zeros(len(K)), evaluation.weights
+            given = None if given is None else _safe_indexing(given, train)
+            found = margin_task(machine, _safe_indexing(evaluation.y, train), len(train), given)
+            weights[train] = found.weights
+        labels = (task.codes, task.classes)
+        try:
+            here = None if weights is None else weights[train]
+            require_weight(task.codes[train], task.classes, here)
+            rows = along_C(machine, prices, K, labels, weights, evaluation.splits[k])
+            if stopping():
+                return
+        except Exception as error:
+            if evaluation.error_score == "raise":
+                raise
+            for place in ascending:
+                evaluation._failed(outcomes[place][k], error)
+            return
+        spent = (time.perf_counter() - start) / len(places)
+        some, outcomes_here = zip(*((machines[p], outcomes[p][k]) for p in ascending), strict=True)
+        PredictionScores(evaluation, task).put(some, k, rows, outcomes_here, spent)
+
+    evaluation.account.counts["along C"] += len(places) * len(splits)
+    return [partial(one, k) for k in splits]
 
 
 def along_C(
