@@ -191,8 +191,8 @@ def register_engine(name: str, engine: Engine) -> None:
     Examples
     --------
     >>> register_engine("cpu", NumPyEngine())
-    >>> engine_names()
-    ('cpu', 'cuda')
+    >>> "cpu" in engine_names()
+    True
     """
     _engines[name] = engine
 
