@@ -68,10 +68,11 @@ def needed(roads: dict[str, set[str]]) -> list[tuple[str, str]]:
 
 def diagram() -> str:
     """Draw the rooms; an arrow leads from a room to one that it imports."""
+    found = roads()
     lines = ["```mermaid", "flowchart BT"]
-    lines += [f"  {room} --> {target}" for room, target in needed(roads())]
+    lines += [f"  {room} --> {target}" for room, target in needed(found)]
     lines += ["  classDef consumer stroke-dasharray: 4"]
-    lines += [f"  class {','.join(sorted(CONSUMERS & set(roads())))} consumer"]
+    lines += [f"  class {','.join(sorted(CONSUMERS & set(found)))} consumer"]
     rows = [f"| `{room}/` | {sentence_of(ROOT / room / '__init__.py')} |" for room in rooms()]
     return "\n".join([*lines, "```", "", "| room | what it does |", "|---|---|", *rows]) + "\n"
 

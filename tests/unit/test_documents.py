@@ -27,7 +27,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
-QUICK = {"algebra", "rkhs", "README", "CONTRIBUTING", "kernels", "ridge"}  # others take seconds
+QUICK = {"algebra", "README", "CONTRIBUTING", "kernels", "ridge"}  # others take seconds
 # On a busy computer, two BLAS threads on small problems wait for each other.
 ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
 

@@ -119,6 +119,7 @@ def test_streams_of_tables_are_predicted_too(kernel):
         machine.predict(Stream.rows(frame[["c", "b", "a"]].rename(columns={"a": "x"}), size=90))
 
 
+@pytest.mark.slow
 def test_centers_may_be_rows_of_a_table_with_categories():
     kinds = pd.Categorical(np.random.default_rng(1).choice(["u", "v"], 300))
     table = pd.DataFrame({"a": X[:, 0], "kind": kinds})

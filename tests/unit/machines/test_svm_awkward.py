@@ -350,6 +350,7 @@ def test_what_single_precision_cannot_hold_is_computed_in_double(machine, size):
     np.testing.assert_allclose(one.predict(size * X), other.predict(X), atol=2e-3)
 
 
+@pytest.mark.slow
 def test_labels_of_items_far_beyond_the_others_are_those_of_double_precision():
     """Their similarities are larger, and so is what single precision loses."""
     X, _ = overlapping(2000)

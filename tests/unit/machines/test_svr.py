@@ -157,6 +157,7 @@ def test_single_precision_agrees_with_double_within_the_tolerance():
     np.testing.assert_allclose(single.predict(X), double.predict(X), atol=2e-3)
 
 
+@pytest.mark.slow
 def test_many_items_start_from_a_few_and_end_at_the_same_answer(monkeypatch):
     monkeypatch.setattr(margins, "MAX_STORED_ITEMS", 4000)
     X, y = waves(4500)

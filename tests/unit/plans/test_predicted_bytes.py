@@ -43,7 +43,9 @@ DUAL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", DUAL)
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=[] if c == "double" else [pytest.mark.slow]) for c in DUAL]
+)
 def test_dual(case):
     kernel, follow = DUAL[case]
     assert LOW < ratio(KernelRidge(kernel, follow=follow), rows(1500)) < HIGH

@@ -34,6 +34,7 @@ def test_a_matrix_that_is_not_stored_gives_the_same_numbers(monkeypatch, groups)
     assert computed.pvalue == stored.pvalue
 
 
+@pytest.mark.slow
 def test_many_items_take_far_less_memory_than_their_matrix():
     X, Y = sets(3600, 3000)
     found = []

@@ -41,6 +41,7 @@ def groups(n=60, seed=0):
     return X, np.where(X[:, 0] ** 2 + X[:, 1] ** 2 > 1.4, "far", "near")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CRITERIA)
 @pytest.mark.parametrize("intercept", [False, True])
 def test_no_place_of_a_fine_grid_is_better(name, intercept):

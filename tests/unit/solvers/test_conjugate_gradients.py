@@ -120,7 +120,7 @@ def test_an_interruption_between_two_rounds_counts_no_change_twice(last, monkeyp
     assert left.max() < 0.1 ** (last - 2)
 
 
-@pytest.mark.parametrize("penalty", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("penalty", [pytest.param(1e-4, marks=pytest.mark.slow), 1e-2, 1.0])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_mixed_precision_gives_the_answer_and_certificate_of_double(penalty, weighted, intercept):

@@ -131,6 +131,7 @@ def test_labels_without_any_sense_are_not_predicted_better_than_by_chance():
     assert any("chance" in text or "nothing was learned" in text for text in found.warnings)
 
 
+@pytest.mark.slow
 def test_numbers_are_predicted_and_judged_by_the_root_mean_squared_error():
     found = study(line(80), "y")
     assert found.task == "regress" and found.held_out.probabilities is None
