@@ -55,7 +55,7 @@ class HeldOutPlan:
     >>> plan.route, plan.route_for(1)
     ('tridiagonal', 'inverse')
     >>> print(plan.explain())
-    tridiagonal, because it takes 1.2e+10 multiplications; inverse 3.2e+10, ...
+    tridiagonal, because it takes 1.1e+10 multiplications; inverse 3e+10, ...
     """
 
     route: Route
