@@ -41,7 +41,7 @@ def named(name: str) -> Any:
 
 def file_of(name: str) -> str:
     """Return the file that defines a name, below src/mercer."""
-    found = named(name)
+    found = inspect.unwrap(named(name))  # a loop that is compiled wraps its function
     source = found.__file__ if isinstance(found, ModuleType) else inspect.getsourcefile(found)
     return Path(str(source)).resolve().relative_to(ROOT / "src" / "mercer").as_posix()
 
