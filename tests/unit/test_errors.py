@@ -59,6 +59,8 @@ def test_an_old_name_answers_with_a_warning():
             ("Curve", "Design", "Exhibit", "HeldOut", "Kept", "Predicted", "Rest", "placed"),
         ),
         ("explanations", ("Decision", "Part")),
+        ("gram", ("Rows", "Stored")),
+        ("gram.device", ("Engine", "explained")),
     ],
 )
 def test_every_old_name_is_still_there(room, old):

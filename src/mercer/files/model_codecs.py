@@ -36,6 +36,8 @@ OUTPUT = "_sklearn_output_config"  # what scikit-learn's set_output has stored
 PROGRESS_FIELDS = frozenset({"history", "objectives", "slopes"})
 # Where a constructor calls a part by another name than the attribute.
 PARTS = {"Objects": {"X": "array"}, "Molecules": {"texts": "texts"}}
+# What ran, where older files have classes of plans that only imply it.
+OLDER_SOLVERS = {"plans.MarginPlan": "smo", "plans.NewtonPlan": "newton"}
 # Kernels that see of a row only what their parts see.
 INDIRECT = (Sum, Product, Scale, Power, Exp, PolynomialOf, Normalize, GaussianOver, AssumePSD)
 
@@ -87,15 +89,20 @@ def _decode_record(decoder: Decoder, node: Json) -> Any:
     if issubclass(cls, Value | Points) or not dataclasses.is_dataclass(cls):
         raise FileError(f"the file is damaged or tampered with: {name!r} is out of place")
     if cls is Plan and isinstance(fields, dict) and "bytes" in fields:
-        return _decode_decided(decoder, fields)
+        return _decode_older_plan(decoder, name, fields)
     made: Any = cls
     return made(**decoder.fields(fields))
 
 
-def _decode_decided(decoder: Decoder, fields: dict[str, Any]) -> Decision:
-    """Return the decision of a file in which a plan was what is asked and decided, in one."""
+def _decode_older_plan(decoder: Decoder, name: Json, fields: dict[str, Any]) -> Plan | Decision:
+    """Return the plan or the decision of a file in which one class was both."""
     found = decoder.fields(fields)
-    asked = {name: found.pop(name) for name in ("patience", "tol") if name in found}
+    names = {field.name for field in dataclasses.fields(Plan)}
+    if found["bytes"] is None:  # nothing was decided yet
+        return Plan(**{field: value for field, value in found.items() if field in names})
+    asked = {field: found.pop(field) for field in ("patience", "tol") if field in found}
+    if name in OLDER_SOLVERS:
+        found["solver"] = OLDER_SOLVERS[name]
     return Decision(**found, request=Plan(**asked))
 
 

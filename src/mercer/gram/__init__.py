@@ -1,5 +1,6 @@
 """Assemble: kernel and points become an operator."""
 
+from mercer.errors import renamed
 from mercer.gram.engines import (
     Engine,
     assemble,
@@ -34,3 +35,5 @@ __all__ = [
     "product",
     "register_engine",
 ]
+
+__getattr__ = renamed(__name__, {"Rows": "RowCache", "Stored": "StoredGram"})

@@ -89,3 +89,35 @@ def test_a_file_without_a_way_to_the_present_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(container, "VERSION", 2)
     with pytest.raises(mercer.errors.FileError, match="no longer reads"):
         mercer.load(tmp_path / "x")
+
+
+OLDER_PLAN = {"route": "auto", "solver": "eigen", "precision": "auto", "memory": None,
+              "bytes": None, "reasons": {"tuple": []}, "rank": None, "direct": False,
+              "approximate": "auto", "patience": 600.0, "device": "cpu", "seconds": None,
+              "tol": 0.01}  # fmt: skip
+
+
+def older_plan(path, name="plans.Plan", **changes):
+    """Return what is read of a plan as it was written when it was also the decision."""
+    with open(path, "wb") as file:
+        write(file, {"model": {"record": [name, {**OLDER_PLAN, **changes}]}}, {})
+    return mercer.load(path)
+
+
+def test_what_a_user_asked_for_in_an_older_file_is_still_asked_for(tmp_path):
+    assert older_plan(tmp_path / "x") == mercer.Plan(solver="eigen", device="cpu", tol=0.01)
+
+
+def test_what_was_decided_in_an_older_file_says_what_ran(tmp_path):
+    fields = {"route": "dual", "precision": "double", "bytes": 1000}
+    plain = older_plan(tmp_path / "x", **fields)
+    assert plain.headline == "Route dual, solver eigen, double precision."
+    assert plain.tol == 0.01
+    newton = older_plan(tmp_path / "x", "plans.NewtonPlan", **fields, each=False)
+    assert (newton.solver, newton.each) == ("newton", False)
+    margin = older_plan(
+        tmp_path / "x", "plans.MarginPlan", **fields, stored=False, working=64, largest=64, kept=8
+    )
+    assert margin.headline == (
+        "Route dual, block SMO on working sets of 64, stored in double precision."
+    )

@@ -1,5 +1,6 @@
 """Products on Torch devices: fused by Triton where a kernel allows it, in blocks where not."""
 
+from mercer.errors import renamed
 from mercer.gram.device.devices import device_choice
 from mercer.gram.device.multiplier import Multiplier
 from mercer.gram.device.numeric_rows import explain_products
@@ -16,3 +17,5 @@ __all__ = [
     "explain_products",
     "product",
 ]
+
+__getattr__ = renamed(__name__, {"Engine": "Multiplier", "explained": "explain_products"})
