@@ -35,7 +35,6 @@ SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger ti
 MOSTLY_ZERO = 0.25
 MANY_ROWS = 1000
 FEW_NONZEROS = 16
-SLOW_TILE = 16  # where a pair takes long, tiles are small, so that there is one for each core
 MAX_UNPACKED_WIDTH = 1024  # of sparse rows, which are compared faster if they are unpacked
 
 
@@ -99,7 +98,8 @@ def _fill(
     symmetric, right = B is None, A if B is None else B
     size = tile_size(A, right)
     if any(kernel.slow for kernel in kernels):
-        size = min(size, max(-(-max(len(A), len(right)) // (4 * threads.cores())), SLOW_TILE))
+        # Where a pair takes long, tiles are small, so that there is one for each core.
+        size = min(size, max(-(-max(len(A), len(right)) // (4 * threads.cores())), 16))
     rows = [(i, A[i]) for i in spans(len(A), size)]
     columns = rows if symmetric else [(j, right[j]) for j in spans(len(right), size)]
 

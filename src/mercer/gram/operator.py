@@ -27,9 +27,6 @@ __all__ = [
 ]
 
 
-ROWS_AT_ONCE = 512  # rows that are computed at a time, before they go where they belong
-
-
 class Pieces(Protocol):
     """A symmetric matrix of which a solver asks for parts."""
 
@@ -183,7 +180,8 @@ class Blocked:
         return product(self.kernel, self.points, self.points[columns], coefficients)
 
     def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
-        for some in spans(len(items), ROWS_AT_ONCE):
+        # A few rows are computed at a time, before they go where they belong.
+        for some in spans(len(items), 512):
             rows = self.points[items[some]]
             out[places[some]] = to_numpy(fill(self.kernel, rows, self.points, dtype=out.dtype))
 

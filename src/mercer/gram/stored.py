@@ -72,9 +72,6 @@ def cut(matrix, rows, columns):
     return out
 
 
-COLUMNS_PER_THREAD = 1024  # columns that one thread adds up at a time
-
-
 class RowCache:
     """The rows of a Gram matrix that an iteration asks for again and again.
 
@@ -159,12 +156,10 @@ class RowCache:
         def span(columns: slice) -> None:
             total[columns] += coefficients @ store[slots, columns].astype(np.float64, copy=False)
 
-        in_threads(span, spans(len(total), COLUMNS_PER_THREAD))
+        in_threads(span, spans(len(total), 1024))  # columns for one thread at a time
 
 
 STRIPE_ROWS = 512
-# Products with fewer multiplications than this are done before threads would have started.
-MIN_THREADED_PRODUCTS = 15_000_000
 
 
 class Striped(Dense):
@@ -182,7 +177,8 @@ class Striped(Dense):
     """
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
-        if self.array.size * (vectors.size // self.order) < MIN_THREADED_PRODUCTS:
+        # Fewer multiplications are done before threads would have started.
+        if self.array.size * (vectors.size // self.order) < 15_000_000:
             with one_blas_thread:
                 return self.array @ vectors
         result = np.empty((self.order, *vectors.shape[1:]))

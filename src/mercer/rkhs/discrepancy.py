@@ -27,7 +27,6 @@ from mercer.values import whole
 __all__ = ["by_features", "linear_time", "mmd", "paired_similarities"]
 
 METHODS = ("exact", "linear", "features")
-STORED_UP_TO = 4096  # items whose similarities are simply kept
 MAX_PASS_BYTES = (
     10**9
 )  # bytes for the labels of all items under the permutations of one pass, at most
@@ -159,15 +158,14 @@ def _group(total: int, columns: int) -> int:
 def _stored(kernel: Kernel, points: Points, passes: int) -> bool:
     """Tell whether to keep the matrix: it is small, or would be computed more than once."""
     n = len(points)
-    if n <= STORED_UP_TO:
+    # The similarities of so few items are simply kept.
+    if n <= 4096:
         return True
     once = passes == 1 and isinstance(points, Vectors) and not points.is_sparse
     return not once and affordable(16 * n**2)
 
 
-DIAGONAL_TILE = 64  # of tiles of which only the diagonal is used: small, but not all overhead
 PAIRS_PER_THREAD = 2048  # pairs that a thread compares before it takes others
-FEATURE_ITEMS = 2048  # items whose features are computed at a time
 FEATURE_PASS_BYTES = 200_000_000  # the same where features are added up
 
 
@@ -263,7 +261,8 @@ def paired_similarities(kernel: Kernel, A: Points, B: Points) -> np.ndarray:
     >>> paired_similarities(k, k.admit([[1.0], [2.0]]), k.admit([[3.0], [4.0]]))
     array([3., 8.])
     """
-    side = 1 if kernel.slow else DIAGONAL_TILE
+    # Only the diagonal of a tile is used: small ones, but not all overhead.
+    side = 1 if kernel.slow else 64
     if not on_numpy(A):
         parts = [
             to_numpy(fill(kernel, A[i], B[i])).diagonal() for i in spans(len(A), PAIRS_PER_THREAD)
@@ -299,7 +298,7 @@ def _in_turn(left: Rows, right: Rows) -> Iterator[tuple[slice, Points]]:
     """Yield small pieces of both sets, with their places among all items."""
     for rows, offset in ((left, 0), (right, left.count)):
         for place, part in rows.pieces():
-            for i in spans(len(part), FEATURE_ITEMS):
+            for i in spans(len(part), 2048):  # features of a few items at a time
                 start = offset + place.start + i.start
                 piece = part[i]
                 yield slice(start, start + len(piece)), piece

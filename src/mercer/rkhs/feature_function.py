@@ -17,8 +17,6 @@ from mercer.threads import in_threads
 
 __all__ = ["Featured"]
 
-FEATURE_ROWS = 4096  # items whose features are computed at a time
-
 
 @dataclass(frozen=True, eq=False)
 class Featured:
@@ -66,7 +64,7 @@ class Featured:
         def some(rows: slice) -> None:
             result[rows] = self.features(points[rows]) @ self.weights
 
-        in_threads(some, spans(len(points), FEATURE_ROWS))
+        in_threads(some, spans(len(points), 4096))  # features of a few items at a time
         return result
 
     def __len__(self) -> int:

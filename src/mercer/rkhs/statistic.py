@@ -13,8 +13,6 @@ from mercer.errors import DomainError
 
 __all__ = ["Statistic", "orders", "permutation_test", "require_count"]
 
-SAME_STATISTIC = 1e-12  # relative difference of statistics that is rounding
-
 
 class Statistic(float):
     """A number, with the p-value of a test if there is one.
@@ -97,7 +95,8 @@ def permutation_test(
     Permutations that only exchange equal items may differ from the original by rounding.
     """
     value, null = squares[0], squares[1:]
-    near = np.abs(null - value) <= SAME_STATISTIC * abs(value) + rounding
+    # A smaller relative difference of statistics is rounding.
+    near = np.abs(null - value) <= 1e-12 * abs(value) + rounding
     null = np.where(near, value, null)
     if not squared:
         value, null = np.sqrt(max(value, 0.0)), np.sqrt(np.maximum(null, 0.0))

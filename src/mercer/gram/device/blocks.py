@@ -16,7 +16,6 @@ from mercer.kernels import Kernel
 
 __all__ = ["evaluate", "in_parts", "multiply", "normal", "rows_at_once"]
 
-FREE_MEMORY_SHARE = 0.4  # of the free memory that blocks may take
 MAX_BLOCK_COLUMNS = 1 << 16  # columns of a block
 MIN_BLOCK_ROWS = 16  # rows below which a block is not made smaller
 
@@ -81,7 +80,8 @@ def normal(kernel: Kernel, A: Tensor, B: Tensor, V: Tensor, W: Tensor = None) ->
 def rows_at_once(kernel: Kernel, columns: int, rows: Tensor) -> int:
     """Return how many rows of a block fit into the device's memory."""
     each = columns * rows.element_size() * (kernel.workspace() + 3)
-    return max(int(FREE_MEMORY_SHARE * free_bytes(rows.device) / each), MIN_BLOCK_ROWS)
+    # Blocks may take less than half of the free memory.
+    return max(int(0.4 * free_bytes(rows.device) / each), MIN_BLOCK_ROWS)
 
 
 def in_parts(count: int, size: int, use: Callable[[slice], None]) -> None:

@@ -26,7 +26,6 @@ BY_PRODUCTS = (16, 32, 64)  # columns that are added up by products of matrices
 MIN_INSTANCES = 4096  # of the kernel, in which the work should be cut at least
 MIN_INSTANCE_COLUMNS = 2048  # columns that one instance should have at least
 MAX_INSTANCE_COLUMNS = 4096  # and at most, where its sums are all in single precision
-CROWDED_DIMENSIONS = 4  # dimensions in which nearly every block has pairs that are close
 
 
 def available(device: str) -> bool:
@@ -168,7 +167,8 @@ def _ways(
         near = 0.0
         if metric.kind == "squared" and a.columns is not None and b.columns is not None:
             near = clearance(steep, max(float(a.longest), float(b.longest)))
-        close = near > 0 and int(a.columns.shape[0]) <= CROWDED_DIMENSIONS
+        # In so few dimensions nearly every block has pairs that are close.
+        close = near > 0 and int(a.columns.shape[0]) <= 4
         if a.table is None or close:
             ways.append("difference")
         else:

@@ -15,7 +15,6 @@ from mercer.kernels import Kernel
 __all__ = ["Multiplier", "Precision", "ReadyRows"]
 
 Precision = Literal["single", "double"]
-MAX_EXACT_COLUMNS = 4  # of coefficients, that may count with all their digits
 
 
 @dataclass
@@ -91,7 +90,8 @@ class Multiplier:
         """Return K(A, B) @ V in double precision; what is not finite is left to the caller."""
         if self.program is None or A.side is None or B.side is None:
             return blocks.multiply(self.kernel, A.rows, B.rows, V)
-        exact = exact and V.shape[1] <= MAX_EXACT_COLUMNS and self.products not in ("half", "tf32")
+        # So few columns may count with all their digits at little cost.
+        exact = exact and V.shape[1] <= 4 and self.products not in ("half", "tf32")
         return fused.multiply(self.program, A.side, B.side, V, self.products, exact)
 
     def normal(self, A: ReadyRows, B: ReadyRows, V: Tensor, W: Tensor = None) -> Any:

@@ -29,7 +29,6 @@ from mercer.memory import afford
 __all__ = ["OnDevice", "product"]
 
 T = TypeVar("T")
-BLOCK_SIDE = 8192  # side of the blocks of which a whole matrix is made
 
 
 class OnDevice:
@@ -195,7 +194,7 @@ class OnDevice:
     def _fill(self, K: Tensor) -> None:
         """Write the whole matrix, symmetric to the last bit, into an array or a tensor."""
         X = self.rows.all().double()
-        parts = list(spans(self.order, BLOCK_SIDE))
+        parts = list(spans(self.order, 8192))  # sides of the blocks
         for number, i in enumerate(parts):
             for j in parts[number:]:
                 block = evaluate(self._plain, X[i], None if i == j else X[j])

@@ -28,7 +28,6 @@ Role = Literal["first", "second"]
 # in one of Triton's ways.
 Products = Literal["split", "half", "tf32x3", "tf32", "ieee"]
 ROW_PADDING = 256  # rows are padded to a multiple of this, so that no loop needs a mask
-MATRIX_UNIT_STEP = 16  # what a matrix unit takes of a row at a time
 MAX_HALF_EXPONENT = 14  # the largest entry is brought below 2 to this power
 MAX_WHOLE_ROW = 320  # halves of a row that are loaded at once
 ROW_PIECE = 64  # halves of a longer row that are loaded at once
@@ -165,7 +164,8 @@ def seen_width(metric: Metric, width: int) -> int:
 def table_width(d: int, products: Products) -> int:
     """Return the length of the rows of a table."""
     K = 3 * d if products == "split" else d
-    step = ROW_PIECE if K > whole(products) else MATRIX_UNIT_STEP
+    # A matrix unit takes 16 entries of a row at a time.
+    step = ROW_PIECE if K > whole(products) else 16
     return -(-K // step) * step
 
 

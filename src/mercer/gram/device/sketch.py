@@ -34,7 +34,6 @@ __all__ = ["DeviceSketch"]
 
 T = TypeVar("T")
 SAMPLED_UP_TO = 6000  # centers with which a preconditioner is made from more items than those
-SAMPLED_PER_CENTER = 4  # items for each of them
 # Errors of similarities in single precision are a few times 1e-7. Below this share of the core's
 # diagonal they make steps go astray; with it, predictions change by less than the data's noise.
 SINGLE_NOISE_SHARE = 1e-6
@@ -222,7 +221,7 @@ class DeviceSketch:
         total = float(self.order) if total is None else total
         if self.count > SAMPLED_UP_TO and isinstance(white, DeviceWhitening):
             return white.squared(total / self.count, penalty)
-        count = min(self.order, max(SAMPLED_PER_CENTER * self.count, 1000))
+        count = min(self.order, max(4 * self.count, 1000))  # four items for each center
         places = np.random.default_rng(seed).choice(self.order, count, replace=False)
         C = self._sampled(np.sort(places)).T
         on_device = isinstance(white, DeviceWhitening)

@@ -19,7 +19,6 @@ __all__ = ["DeviceRows"]
 
 CHUNK_BYTES = 1 << 27  # of a chunk
 MIN_CHUNK_ROWS = 4096  # rows below which a chunk is not made smaller
-RESIDENT_SHARE = 0.5  # of the free memory that rows which stay may take
 # Beside the rows themselves, their copies for fused products take about so many times their bytes.
 COPIES = 5
 
@@ -66,7 +65,8 @@ class DeviceRows:
         each = self.width * self.dtype.itemsize
         self.size = max(CHUNK_BYTES // each // 256 * 256, MIN_CHUNK_ROWS)
         needed = self.count * each * COPIES
-        self.stay = needed <= RESIDENT_SHARE * free_bytes(device) if stay is None else stay
+        # Rows that stay may take half of the free memory.
+        self.stay = needed <= 0.5 * free_bytes(device) if stay is None else stay
 
     def halve(self) -> bool:
         """Let rows no longer stay, or make chunks smaller; return whether that was possible."""

@@ -209,9 +209,6 @@ def relative(logs: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return logs - top[:, None], shifts
 
 
-MAX_LOGARITHM = 1e14  # one below minus this counts as −∞, so that exponents cannot overflow
-
-
 class Chain(NamedTuple):
     """The hidden chain: mantissas and exponents of where it starts and how it goes on."""
 
@@ -224,7 +221,8 @@ class Chain(NamedTuple):
 
 def split(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return mantissas and exponents of numbers that are given by their logarithms."""
-    some = logs > -MAX_LOGARITHM
+    # What is below counts as −∞, so that exponents cannot overflow.
+    some = logs > -1e14
     exponents = np.where(some, np.rint(np.where(some, logs, 0.0) / LOG_UNIT), NOTHING)
     mantissas = np.where(some, np.exp(np.where(some, logs - exponents * LOG_UNIT, 0.0)), 0.0)
     return np.ascontiguousarray(mantissas), exponents.astype(np.int64)

@@ -68,9 +68,6 @@ class Density(NonnegativeFeatures, ModelKernel):
         return proved(self, "it is p(x)p(z), the inner product of one feature (6.28)")
 
 
-WEIGHT_ROUNDING = 1e-8  # by which the sum of weights may differ from 1
-
-
 @kernel
 class Mixture(NonnegativeFeatures):
     """Σᵢ p(x|i)·p(z|i)·p(i) (6.29): two things are alike if the same components explain both.
@@ -149,7 +146,8 @@ class Mixture(NonnegativeFeatures):
             raise ValidityError(
                 f"Mixture has {len(self.components)} components, but {len(clean)} weights"
             )
-        if abs(sum(clean) - 1) > WEIGHT_ROUNDING:
+        # Weights that were written down add up to 1 only up to rounding.
+        if abs(sum(clean) - 1) > 1e-8:
             raise ValidityError(
                 f"weights of Mixture must sum to 1 (6.29), but sum to {sum(clean)}"
             )

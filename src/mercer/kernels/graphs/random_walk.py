@@ -235,7 +235,6 @@ def _matching(left: Graph, right: Graph) -> Iterator[tuple[int, int]]:
                 yield v, w
 
 
-CG_RESIDUAL = 1e-20  # squared residual for each pair of nodes, at which the sum has all its digits
 MAX_CG_STEPS = 1000  # a system that needs more is as large as it takes steps
 
 
@@ -361,7 +360,8 @@ def _solve(starts, near, n, decay, r, p, q):
     p[:n] = 1.0
     total, square = 0.0, float(n)
     for _ in range(max(MAX_CG_STEPS, 2 * n)):
-        if square <= CG_RESIDUAL * n:
+        # Squared residual for each pair of nodes, at which the sum has all its digits.
+        if square <= 1e-20 * n:
             break
         _step(starts, near, n, p, q)
         slope = 0.0

@@ -24,8 +24,6 @@ from mercer.kernels.patterns import Vocabulary
 
 __all__ = ["Refined", "RefinedLabels", "Refinement", "refine", "relabel"]
 
-MAX_WRITTEN_NODES = 60  # nodes of a tree that is written out
-
 
 class DepthLabels(NamedTuple):
     """The labels of one depth: signatures in the codes of the depth before, which has `bound`."""
@@ -60,7 +58,7 @@ class Refinement(Vocabulary):
         depth = int(np.searchsorted(self.offsets, column, side="right")) - 1
         return f"depth {depth}: {self.words(depth, column - int(self.offsets[depth]))}"
 
-    def words(self, depth: int, code: int, room: float = MAX_WRITTEN_NODES) -> str:
+    def words(self, depth: int, code: int, room: float = 60) -> str:
         """Return a label of some depth as a tree, cut short where it has too many nodes."""
         if depth == 0:
             return str(self.labels[code])
@@ -226,9 +224,6 @@ def relabel(points: Graphs, refined: Refined, depth: int) -> Graphs:
     return Graphs(again, graphs.first, graphs.last)
 
 
-INSERTION_SORT_UP_TO = 24  # neighbors; more are sorted by a heap
-
-
 @compiled
 def signatures(codes, bound, starts, neighbors, edge_codes):
     """Return where the signature of each node begins, and all signatures."""
@@ -380,8 +375,8 @@ def _equal(left, a, b, right, c, d):
 
 @compiled
 def _sort(words, a, b):
-    """Sort a part of the words, by a heap if it is long; NumPy's takes seconds to compile."""
-    if b - a > INSERTION_SORT_UP_TO:
+    """Sort a part of the words, by a heap from 25 on; NumPy's sort takes seconds to compile."""
+    if b - a > 24:
         for top in range((b - a) // 2 - 1, -1, -1):
             _sift(words, a, top, b - a)
         for end in range(b - a - 1, 0, -1):

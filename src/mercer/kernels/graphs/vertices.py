@@ -40,8 +40,6 @@ __all__ = [
     "vertices",
 ]
 
-NODES_AT_ONCE = 600  # of one side, that are compared at once
-
 
 class Vertices(Points):
     """The nodes of graphs as the points of a kernel; parts of the set share them."""
@@ -149,7 +147,8 @@ def _gathered(points: Vertices) -> Iterator[tuple[slice, np.ndarray, np.ndarray]
     begin = 0
     while begin < len(sizes):
         total = np.cumsum(sizes[begin:])
-        end = begin + max(int(np.searchsorted(total, NODES_AT_ONCE, side="right")), 1)
+        # So many nodes of one side are compared at once.
+        end = begin + max(int(np.searchsorted(total, 600, side="right")), 1)
         count = total[end - begin - 1]
         starts = np.concatenate([[0], total[: end - begin]])
         shift = np.repeat(points.first[begin:end] - starts[:-1], sizes[begin:end])

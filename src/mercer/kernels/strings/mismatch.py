@@ -29,8 +29,6 @@ from mercer.values import whole
 
 __all__ = ["Mismatch"]
 
-MAX_DENSE_WORDS = 4096  # so many words make columns that BLAS multiplies
-
 
 @kernel
 class Mismatch(PatternKernel):
@@ -144,7 +142,8 @@ class Mismatch(PatternKernel):
     def listed(self) -> bool:
         """Whether words with all their neighbors are fewer than words with all their gaps."""
         k, m, q = self.length, self.mismatches, len(self.alphabet)
-        return q**k <= MAX_DENSE_WORDS or neighbor_count(k, m, q) <= gapped_count(k, m)
+        # So few words make columns that BLAS multiplies.
+        return q**k <= 4096 or neighbor_count(k, m, q) <= gapped_count(k, m)
 
     def _gapped(self, points: Points) -> GappedCounts:
         return points.view(("gapped", self), self._with_gaps)  # type: ignore[return-value]

@@ -72,10 +72,6 @@ class Spectrum(PatternKernel):
         return proved(self, "it is an inner product of counts of substrings (6.1)")
 
 
-MAX_SUBSTRING_NUMBER = 2**62  # numbers of substrings stay below
-MAX_TABLE_ENTRIES = 2**22  # so many possible substrings can be looked up in a table
-
-
 class Substrings(NamedTuple):
     """One entry for each place in each string where a whole substring begins.
 
@@ -116,7 +112,8 @@ def numbered(columns: Iterable[np.ndarray], alphabet: int) -> tuple[np.ndarray, 
     """Return the number of each row of letters, in alphabetical order, and a row of each."""
     word, size = np.zeros(1, np.int64), 1
     for letters in columns:
-        if size > MAX_SUBSTRING_NUMBER // max(alphabet, 1):
+        # The number of a substring must stay below 2^62.
+        if size > 2**62 // max(alphabet, 1):
             word, size = ranks(word)
         word, size = word * alphabet + letters, size * alphabet
     word, size = ranks(word, size)
@@ -129,7 +126,8 @@ def ranks(values: np.ndarray, bound: int | None = None) -> tuple[np.ndarray, int
     """Return the rank of each value among the different ones, and how many those are."""
     if bound is None:
         bound = int(values.max(initial=-1)) + 1
-    if bound > max(MAX_TABLE_ENTRIES, 4 * len(values)):
+    # A table of more entries costs more than sorting.
+    if bound > max(2**22, 4 * len(values)):
         different, rank = np.unique(values, return_inverse=True)
         return rank, len(different)
     seen = np.zeros(bound, bool)

@@ -213,10 +213,6 @@ def _median(lengths: np.ndarray, weights: np.ndarray | None) -> float:
     return float(np.mean(middle))
 
 
-MAX_PLAIN_DISTANCE = 170.0  # exp(−170) is still above 2^−256
-MAX_DISTANCE = 1e18  # beyond it a similarity is zero, so that exponents cannot overflow
-
-
 @compiled
 def logarithms(X, x_starts, Z, z_starts, inverse, weights, divisible, symmetric, out):
     """Write ln k of all pairs into `out`, or only those on and above the diagonal.
@@ -297,9 +293,10 @@ def _similarities(step, z, i, first, last, inverse, weights, divisible, local, l
         local[j] = total
     for j in range(first, last):
         distance, local_e[j] = local[j], 0
-        if distance <= MAX_PLAIN_DISTANCE:
+        # exp(−170) is still above 2^−256.
+        if distance <= 170.0:
             local[j] = math.exp(-distance)
-        elif distance < MAX_DISTANCE:
+        elif distance < 1e18:  # beyond it a similarity is zero, so that exponents cannot overflow
             local_e[j] = -round(distance / LOG_UNIT)
             local[j] = math.exp(-local_e[j] * LOG_UNIT - distance)
         else:

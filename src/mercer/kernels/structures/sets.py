@@ -17,8 +17,6 @@ from mercer.kernels.proof import Proof, proved
 
 __all__ = ["Jaccard", "SubsetCount"]
 
-MAX_LISTED_ELEMENTS = 12  # so many elements have few enough subsets to list
-
 
 class Overlap(Kernel):
     """What kernels on sets have in common: they look at the sizes of intersections."""
@@ -70,7 +68,8 @@ class SubsetCount(Overlap):
 
     def map_features(self, points: Sets) -> FeatureMap | None:
         known = members(points).vocabulary
-        if len(known) > MAX_LISTED_ELEMENTS:
+        # More elements have too many subsets to list.
+        if len(known) > 12:
             return None
         subsets = np.arange(2 ** len(known))
 

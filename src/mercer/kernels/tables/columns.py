@@ -34,7 +34,6 @@ __all__ = ["On"]
 # units of its bandwidth.
 WITNESS_SCALES = (1.0, 3.0, 0.3, 10.0, 0.1, 30.0, 0.03, 100.0, 0.01)
 WITNESS_COLUMNS = 8  # of a table that is made to show it
-MAX_WITNESS_COLUMN = 10_000  # farther to the right, no such table is made
 PART = "it is a kernel on a part of x (6.21, 6.22), namely"
 
 
@@ -310,7 +309,8 @@ class On(Kernel):
             yield pd.DataFrame(dict(zip(names, rows.T, strict=False)))
         elif not any(isinstance(column, str) for column in self.columns):
             least = 1 + max((abs(c) for c in self.columns if not isinstance(c, slice)), default=0)
-            if least > MAX_WITNESS_COLUMN:
+            # No table is made to show it if the kernel looks so far to the right.
+            if least > 10_000:
                 return  # a witness would be a table that nobody can look at
             for width in (max(WITNESS_COLUMNS, least), max(values.shape[1], least)):
                 places = self._places(width)

@@ -112,7 +112,8 @@ def _bessel_form(t: np.ndarray, nu: float) -> np.ndarray:
     safe = np.where(t > 0, t, 1.0)
     log_height = (1 - nu) * math.log(2) - special.gammaln(nu)
     with np.errstate(all="ignore"):
-        if nu < DEBYE_FROM_ORDER:
+        # From order 50 on the asymptotic series has twelve digits.
+        if nu < 50.0:
             values = np.exp(log_height + nu * np.log(safe) + np.log(special.kve(nu, safe)) - safe)
         else:
             values = np.exp(log_height + nu * np.log(safe) + _log_bessel(safe, nu))
@@ -120,9 +121,6 @@ def _bessel_form(t: np.ndarray, nu: float) -> np.ndarray:
         near = 1 - safe**2 / (4 * max(nu - 1, 1e-3))
     values = np.where(np.isfinite(values), values, near)
     return np.where(t > 0, values, 1.0)
-
-
-DEBYE_FROM_ORDER = 50.0  # from this order on the asymptotic series has twelve digits
 
 
 def _log_bessel(t: np.ndarray, nu: float) -> np.ndarray:
