@@ -169,6 +169,7 @@ def test_reference_4_mean_errors_of_the_six_types(six_types):
     assert error.max() < 0.002
 
 
+@pytest.mark.slow
 def test_reference_4_squared_error_to_the_human_table(six_types):
     # The printed value is that of 100 subjects: here are ten times as many, in ten groups.
     groups = six_types.reshape(6, 10, 100, 16).mean(axis=2)

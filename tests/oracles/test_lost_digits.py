@@ -32,6 +32,7 @@ from tests.oracles.refits import (
 from tests.oracles.searches import agree
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(problems(), st.integers(1, 4), st.integers(0, 6), st.lists(penalties, max_size=3))
 def test_what_features_foretell_is_what_a_refit_says(problem, count, orders, levels):
@@ -143,6 +144,7 @@ def test_splits_that_are_not_a_plain_removal_are_left_to_refits():
     np.testing.assert_allclose(found.scores[0][3], expected[:, 0], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ROUTES)
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(GRAMS), penalties, st.booleans())
@@ -159,6 +161,7 @@ def test_weights_that_are_many_orders_apart(route, seed, gram, penalty, intercep
     check(found, K, Y, splits, [penalty], weights, intercept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [False, True])
 def test_many_smooth_items_keep_their_digits(intercept):
     """Of folds that lie side by side, at half of the worst condition that is trusted."""

@@ -28,6 +28,7 @@ from tests.oracles.searches import FOLDS, GAUSS, LABELS, RIDGES, WEIGHTS, N, X, 
 # ---- kernels and items ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("rule", ["median", "scale"])
 def test_heuristics_are_resolved_in_each_fold(rule, weighted):
@@ -228,6 +229,7 @@ def test_the_search_can_be_cross_validated_in_its_turn():
     np.testing.assert_allclose(ours, theirs, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_work_is_shared():
     found = agree(KernelRidge(GAUSS), RIDGES, X, Y)
     assert found.account_.counts["Gram matrices"] == 2

@@ -34,6 +34,7 @@ def both(machine, grid, items, y, **options):
 # ---- scores that are small beside the targets -------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("y", [WHICH, ODD], ids=["ten", "two"])
 @pytest.mark.parametrize(
     "machine",
@@ -50,6 +51,7 @@ def test_labels_of_narrow_kernels(machine, y):
     np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_order_of_items_under_narrow_kernels(intercept):
     machine = KernelRidgeClassifier(Gaussian(), intercept=intercept)
@@ -57,6 +59,7 @@ def test_the_order_of_items_under_narrow_kernels(intercept):
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_one_digit_left_out():
     machine = KernelRidgeClassifier(Gaussian(2.0))
     found = leave_one_out(machine, DIGITS, WHICH)

@@ -154,6 +154,7 @@ def test_splitters(name, weighted):
     assert ours.best_params_ == theirs.best_params_
 
 
+@pytest.mark.slow
 def test_groups_of_a_classifier():
     fit = {"groups": GROUPS}
     agree(KernelRidgeClassifier(GAUSS), RIDGES, X, LABELS, fit, cv=GroupKFold(3))
@@ -217,6 +218,7 @@ def test_weights_count_in_scores_as_theirs_do(name):
     agree(KernelRidge(GAUSS), RIDGES, X, Y, {"sample_weight": WEIGHTS}, scoring=name)
 
 
+@pytest.mark.slow
 def test_probabilities_of_machines_with_and_without_a_heuristic():
     machine = SVC(GAUSS, probability=True, tol=1e-10, random_state=0)
     for kernel in (GAUSS, Gaussian("median")):

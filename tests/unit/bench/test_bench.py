@@ -34,6 +34,7 @@ def test_the_support_vector_machines_that_are_timed_solve_the_same_problem():
     assert abs(value(rows, "objective missing")) < 1e-4
 
 
+@pytest.mark.slow
 def test_the_searches_that_are_timed_choose_the_same():
     rows = selection.rows(60)
     assert value(rows, "the same choice") == 1

@@ -142,6 +142,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(place):
     assert "is a file, not a folder" in refusal(*arguments, place / "insects.csv")
 
 
+@pytest.mark.slow
 def test_without_data_it_reads_digits_and_says_so(tmp_path, monkeypatch):
     from sklearn import datasets
 
@@ -160,6 +161,7 @@ def test_a_target_without_data_is_refused():
     assert "no data" in refusal("fit", "--target", "species")
 
 
+@pytest.mark.slow
 def test_many_columns_are_summed_up_and_numbers_can_be_predicted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).normal(size=(30, 25)).round(3)
@@ -178,6 +180,7 @@ def test_many_columns_are_summed_up_and_numbers_can_be_predicted(tmp_path, monke
     assert "Known rows" in run("explain", model, "wide.csv").stdout
 
 
+@pytest.mark.slow
 def test_bad_rows_are_named_by_line_or_left_out_and_counted(place, tmp_path):
     lines = insects().splitlines()
     lines[7] = "1.0,too,many,entries,bee"

@@ -184,6 +184,7 @@ def test_same_seed_same_answer_on_any_number_of_threads(use_cores):
 # ---- Fitting to curves -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_parameters_are_recovered_from_curves():
     designs = [shj(kind, blocks=8) for kind in ("I", "II", "IV")]
     observed = [MODEL.simulate(design, subjects=8, seed=4) for design in designs]

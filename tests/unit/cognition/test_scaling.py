@@ -29,6 +29,7 @@ def test_the_axes_are_principal_and_the_same_however_the_stimuli_are_turned():
     assert abs(covariance[0, 1]) < 1e-9 < covariance[1, 1] < covariance[0, 0]
 
 
+@pytest.mark.slow
 def test_only_the_order_matters_without_a_metric():
     curved = D**3
     metric, ordinal = stimulus_map(curved), stimulus_map(curved, metric=False)

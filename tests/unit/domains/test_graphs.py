@@ -43,6 +43,7 @@ def same(found: Graphs, expected: list[Graph]) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(sets(), st.data())
 def test_graphs_come_out_as_they_went_in(graphs, data):

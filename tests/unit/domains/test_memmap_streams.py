@@ -108,6 +108,7 @@ def test_a_chunk_has_about_32_megabytes(tmp_path):
     assert Stream.rows(["cat"] * 3).chunks.size == 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [False, True])
 def test_memory_does_not_grow_with_the_file(tmp_path, ahead):
     # 200 MB, with holes, so that the disk has little of it.

@@ -74,6 +74,7 @@ except OSError as error:
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
 
 
+@pytest.mark.slow
 def test_a_killed_write_leaves_the_old_model(tmp_path):
     path = tmp_path / "model"
     mercer.save(Linear(), path)

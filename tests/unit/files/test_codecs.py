@@ -81,6 +81,7 @@ NESTED = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(thing=NESTED)
 def test_nested_things(thing):

@@ -68,6 +68,7 @@ def test_a_file_with_more_behind_it_is_refused(path):
         mercer.load(path)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_found_wherever_it_is(path):
     whole = path.read_bytes()
     rng = np.random.default_rng(0)

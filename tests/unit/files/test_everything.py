@@ -174,6 +174,7 @@ def mixed_table():
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", CALIBRATED, ids=str)
 def test_the_same_goes_for_tables_with_columns_of_all_kinds(again, machine):
     table, y = mixed_table(), np.array(["no", "yes", "maybe"])[np.arange(30) % 3]

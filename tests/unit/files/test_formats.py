@@ -40,6 +40,7 @@ def check(found, expected, what):
         assert found.tolist() == expected.tolist(), what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", STORED)
 def test_an_older_machine_can_be_saved_again(version, tmp_path):
     machines = mercer.load(STORED[version])
@@ -77,6 +78,7 @@ def renamed(node, old, new):
     return f"machines.{new}" if node == f"machines.{old}" else node
 
 
+@pytest.mark.slow
 def test_the_next_format_can_be_kept_too(tmp_path):
     keep(tmp_path / "x")
     machines, notes = mercer.load(tmp_path / "x"), describe(tmp_path / "x")["notes"]

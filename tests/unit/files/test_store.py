@@ -310,6 +310,7 @@ def test_using_a_machine_does_not_change_its_file(data, tmp_path):
     assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_loaded_machine_can_learn_again(data, again):
     X, y, new = data
     machine = SVC(Gaussian(1.0)).fit(X, y)

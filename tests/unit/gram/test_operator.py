@@ -81,6 +81,7 @@ def test_a_product_never_builds_the_matrix(use_cores):
     assert peak(lambda: product(k, A, B, w)) < matrix / 5  # scratch of each thread: 3 MB a tile
 
 
+@pytest.mark.slow
 def test_a_product_takes_as_much_memory_for_twice_the_columns(use_cores):
     use_cores(2)
     k, w = Gaussian(1.0), np.ones(6000)
@@ -92,12 +93,14 @@ def test_a_product_takes_as_much_memory_for_twice_the_columns(use_cores):
     assert large < small + 8 * 800 * 3000 / 2
 
 
+@pytest.mark.slow
 def test_a_diagonal_never_builds_the_matrix():
     k, X = Gaussian(1.0) * Polynomial(2, 1.0), rows(4000)
     k.diagonal(X[:10])
     assert peak(lambda: k.diagonal(X)) < 8 * 4000 * 50
 
 
+@pytest.mark.slow
 def test_a_filled_matrix_is_filled_where_it_lies():
     k, X = Gaussian(1.0), rows(2000)
     k(X[:400])

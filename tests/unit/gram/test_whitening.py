@@ -41,6 +41,7 @@ def test_what_is_not_a_gram_matrix_is_refused(eigen):
         Whitening(np.full((2, 2), np.nan), eigen)
 
 
+@pytest.mark.slow
 def test_many_centers_are_factored_and_few_decomposed():
     assert Whitening(np.eye(2)).decomposed
     assert not Whitening(np.eye(3001)).decomposed

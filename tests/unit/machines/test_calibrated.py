@@ -276,6 +276,7 @@ def test_the_seed_decides_about_the_folds():
     assert (one != other).any()
 
 
+@pytest.mark.slow
 def test_a_thousand_classes_are_no_trouble():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(1000), 2)

@@ -185,6 +185,7 @@ def test_predictions_that_hardly_vary_are_compared_by_their_size():
     assert relative_difference(exact, exact + 1e-12) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2001, 2500])
 def test_an_error_is_not_guessed_from_a_handful_of_items(count):
     data = np.random.default_rng(4).standard_normal((count, 2))
@@ -195,6 +196,7 @@ def test_an_error_is_not_guessed_from_a_handful_of_items(count):
     assert near.solution_.approximation.error == pytest.approx(true, rel=0.3)
 
 
+@pytest.mark.slow
 def test_the_judges_know_nothing_of_the_centers():
     data = np.random.default_rng(5).standard_normal((6000, 4))
     machine = KernelRidge(Gaussian(0.3), 1.0, follow=Plan(approximate=Nystrom(600)))

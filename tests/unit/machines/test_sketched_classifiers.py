@@ -24,6 +24,7 @@ NEW = RNG.standard_normal((80, 3))
 K = Gaussian(1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_logistic_regression_with_all_items_for_centers_is_the_exact_one(labels, intercept):
@@ -128,6 +129,7 @@ def test_a_class_that_the_sample_lacks_leaves_the_error_unknown():
     assert np.isnan(told.error) and "not known" in str(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", [KernelLogistic(K), SVC(K)])
 def test_files(machine, tmp_path):
     machine = clone(machine).set_params(follow=Plan(approximate=Nystrom(30))).fit(X, THREE)

@@ -435,6 +435,7 @@ def test_single_precision_agrees_with_double_within_the_tolerance(classes):
     np.testing.assert_allclose(ours.decision_function(X), exact.decision_function(X), atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("C", "tol"), [(100.0, 1e-5), (1000.0, 1e-3)])
 def test_single_precision_gives_way_where_its_rounding_would_show(C, tol):
     X, y = overlapping(2000, d=5)

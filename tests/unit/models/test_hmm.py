@@ -161,6 +161,7 @@ def test_a_sequence_without_steps_has_probability_one(model):
     assert [len(path) for path in model.viterbi([empty, some, empty])] == [0, 3, 0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("abc?", max_size=6), min_size=1, max_size=5))
 def test_what_is_missing_at_the_end_changes_nothing(items):
     longer = [item + "??" for item in items]

@@ -121,6 +121,7 @@ def test_primal():
     assert LOW < ratio(machine, rows(6000, 20)) < HIGH
 
 
+@pytest.mark.slow
 def test_primal_with_weights_intercept_and_many_targets():
     machine = KernelRidge(Polynomial(2, 1.0), intercept=True, follow=Plan(route="primal"))
     weights = np.random.default_rng(0).uniform(0.5, 2.0, size=6000)
@@ -141,12 +142,14 @@ def ratio_precomputed(K):
     return machine.plan_.bytes / peak(lambda: machine.fit(K, K[0]))
 
 
+@pytest.mark.slow
 def test_more_cores_need_more_memory_and_the_plan_knows(use_cores):
     use_cores(16)
     machine = KernelRidge(Gaussian(1.0), follow=Plan(precision="double"))
     assert LOW < ratio(machine, rows(1500))
 
 
+@pytest.mark.slow
 def test_prediction_takes_memory_for_a_few_tiles_only():
     X = rows(1500)
     machine = KernelRidge(Gaussian(1.0)).fit(X, X[:, 0])

@@ -69,6 +69,7 @@ def test_a_plot_makes_its_own_axes_and_leaves_settings_alone(name, tmp_path):
     assert (tmp_path / "plot.png").stat().st_size > 800
 
 
+@pytest.mark.slow
 def test_plots_never_load_pyplot_and_wait_with_matplotlib():
     code = (
         "import sys; import mercer.plots, mercer.plots.figures\n"

@@ -105,6 +105,7 @@ def test_the_answer_comes_first():
     assert "Lines 103 and 144 are equal" in page.text
 
 
+@pytest.mark.slow
 def test_one_machine_does_not_compete():
     study = example("two classes")
     late = replace(study.attempts[-1], machine="SVC", error=np.nan, chosen=False, note="no time")
@@ -160,6 +161,7 @@ def test_numbers_get_residuals():
     assert "of the variance explained" in text
 
 
+@pytest.mark.slow
 def test_graphs_sequences_and_molecules_are_called_so():
     assert "new graphs about" in Page(page_of("graphs")).text
     assert "new sequences about" in Page(page_of("sequences")).text
@@ -171,6 +173,7 @@ def test_graphs_sequences_and_molecules_are_called_so():
     assert "letters)" in Page(page_of("sequences")).text  # long ones are cut
 
 
+@pytest.mark.slow
 def test_rows_of_pixels_are_pictures():
     page = Page(page_of("digits"))
     pixels = [image for image in page.all("img") if image.get("class") == "pixels"]
@@ -198,6 +201,7 @@ def test_pixels_that_never_change_are_part_of_the_picture():
     assert part.side == 8 and part.picture(3) == whole.picture(3)
 
 
+@pytest.mark.slow
 def test_classes_too_rare_to_be_learned_are_counted():
     study = example("iris")
     y = study.y.copy()
@@ -217,6 +221,7 @@ def test_sparse_rows_are_shown_by_their_entries():
     assert "--types" not in text
 
 
+@pytest.mark.slow
 def test_a_thousand_classes_stay_short():
     text = page_of("thousand")
     assert len(text) < 300_000
@@ -257,6 +262,7 @@ def test_names_are_quoted_for_the_shell():
 # ---- the same each time -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_study_gives_the_same_page_whatever_the_clock_and_the_settings():
     import matplotlib
 

@@ -57,6 +57,7 @@ def test_directions_are_whole_numbers(drawn, monkeypatch):
 VOCABULARY = tuple(f"word{k}" for k in range(1000))
 
 
+@pytest.mark.slow
 def test_a_vocabulary_does_not_fill_the_page():
     study = example("two classes")
     kernel = f"Text(ngrams=(1, 1), idf=Idf({VOCABULARY}, {tuple(range(1000))})).on('notes')"
@@ -68,6 +69,7 @@ def test_a_vocabulary_does_not_fill_the_page():
     assert "All of it is in" not in Page(page_of("two classes")).text
 
 
+@pytest.mark.slow
 def test_paper_shows_what_a_screen_folds_or_scrolls():
     study = example("iris")
     long = " + ".join(f"Linear().on('column number {k}')" for k in range(20))

@@ -173,6 +173,7 @@ def mapped(tmp_path, monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_sets_in_files_have_the_discrepancy_of_their_rows(mapped):
     X, Y = sets(730, 510)
     kernel = Gaussian(1.0)

@@ -83,6 +83,7 @@ def test_the_slopes_of_a_search_are_those_of_what_it_minimizes(machine, name):
         np.testing.assert_allclose(gradient[i], expected, rtol=1e-4, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_one_bandwidth_per_dimension_finds_those_that_do_not_matter():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 5))
@@ -96,6 +97,7 @@ def test_one_bandwidth_per_dimension_finds_those_that_do_not_matter():
     assert found.machine.kernel_.bandwidth == found.parameters["kernel__bandwidth"]
 
 
+@pytest.mark.slow
 def test_columns_in_other_units_are_no_obstacle():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
@@ -106,6 +108,7 @@ def test_columns_in_other_units_are_no_obstacle():
     np.testing.assert_allclose(two.value, one.value, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_bandwidth_that_is_far_off_does_not_mislead():
     X, y = curve()
     expected = search(KernelRidge("gaussian"), X, y).value
@@ -209,6 +212,7 @@ def test_the_same_seed_gives_the_same_answer():
         np.testing.assert_allclose(two.parameters[name], value, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_tables_and_sparse_rows_are_searched():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
@@ -321,6 +325,7 @@ def far(n=60):
     return X, X[:, 0] ** 3 + X[:, 1] + 0.01 * rng.normal(size=n)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mercer.errors.SelectionWarning")
 @pytest.mark.parametrize("name", ["leave-one-out", "gcv"])
 @pytest.mark.parametrize("kernel", [Gaussian(0.05), Matern(2.5, 0.05)])
@@ -339,6 +344,7 @@ def test_no_place_of_a_coarse_grid_is_clearly_better(name, kernel):
     assert found.value <= 1.01 * min(np.nanmin(heights) for heights in measured)
 
 
+@pytest.mark.slow
 def test_columns_that_never_change_do_not_matter():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(60, 3)) * [1.0, 100.0, 0.0] + [0.0, 0.0, 0.1]
@@ -348,6 +354,7 @@ def test_columns_that_never_change_do_not_matter():
     np.testing.assert_allclose(found.machine.predict(nearby), found.machine.predict(Z), rtol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-8, 1e-4, 1e8])
 def test_the_evidence_does_not_depend_on_units(unit):
     X, y = curve()
@@ -358,6 +365,7 @@ def test_the_evidence_does_not_depend_on_units(unit):
     np.testing.assert_allclose(*values, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mercer.errors.SelectionWarning")
 def test_more_starts_for_each_dimension_too():
     X, y = far(30)

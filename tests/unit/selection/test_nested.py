@@ -104,6 +104,7 @@ def test_bandwidths_and_penalties():
     assert found.account.counts["refitted"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "grid"),
     [
@@ -124,6 +125,7 @@ def test_other_machines_and_strangers():
     agree(Ridge(), {"alpha": [0.1, 1.0, 10.0]})
 
 
+@pytest.mark.slow
 def test_pipelines():
     pipeline = make_pipeline(StandardScaler(), KernelRidge(Gaussian("median")))
     grid = {f"kernelridge__{name}": values for name, values in PENALTIES.items()}
@@ -131,6 +133,7 @@ def test_pipelines():
     agree(pipeline, grid, scoring=lambda machine, A, y: -np.abs(machine.predict(A) - y).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outer", "inner"),
     [

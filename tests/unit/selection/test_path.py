@@ -107,6 +107,7 @@ def test_several_targets_have_one_error():
         np.testing.assert_allclose(getattr(path, name), sum(getattr(a, name) for a in alone))
 
 
+@pytest.mark.slow
 @each_intercept
 @pytest.mark.parametrize("labels", [LABELS, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("class_weight", [None, "two"])

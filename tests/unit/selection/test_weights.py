@@ -79,6 +79,7 @@ def test_the_error_is_that_of_a_machine_with_the_kernel_and_the_penalty():
     np.testing.assert_allclose(found.value, np.average(np.square(errors), weights=w), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_no_other_weights_have_a_smaller_error():
     X, y = data(50)
     found = learn_weights(PARTS, X, y, criterion="leave-one-out")

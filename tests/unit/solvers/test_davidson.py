@@ -220,6 +220,7 @@ def test_one_factor_for_all_classes_is_a_plan_too():
     assert plan.each is False and plan.rank is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["partial", "randomized"])
 def test_components_without_a_stored_matrix_are_the_same(solver):
     X = rows(3000, 6)

@@ -31,6 +31,7 @@ def test_it_is_nearly_as_good_as_the_best_of_its_rank():
     assert best < left < 4 * best
 
 
+@pytest.mark.slow
 def test_blocks_give_the_same_distribution_as_single_columns():
     K = gram(60, 0.7)
     means = [

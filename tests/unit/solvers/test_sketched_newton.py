@@ -120,6 +120,7 @@ def lowest(sketch, loss, penalty, intercept, start):
     return minimize(value, x, jac=True, method="L-BFGS-B", options=options).fun
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     penalty=st.floats(-4, 2).map(lambda e: 10.0**e),

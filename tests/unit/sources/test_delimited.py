@@ -141,6 +141,7 @@ def tables(draw):
     return [f"name {i}" for i in range(width)], rows
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(
     tables(),

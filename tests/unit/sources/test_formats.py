@@ -123,6 +123,7 @@ def test_it_can_be_told_by_what_is_in_it(write, register):
     assert detect(path).name == "colons"
 
 
+@pytest.mark.slow
 def test_a_study_of_it(write, register):
     register(COLONS)
     found = mercer.study(write(lines(60), "x.colons"), budget=5, seed=0)

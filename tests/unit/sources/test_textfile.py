@@ -32,6 +32,7 @@ def test_marks_at_the_beginning_tell_the_encoding(write, encoding, found):
     assert sheet.notes == ()
 
 
+@pytest.mark.slow
 def test_text_of_windows_is_read_and_said(write):
     sheet = read(write(TABLE.encode("cp1252").replace(b"blau", b"\x80")), "farbe")
     assert sheet.y.tolist() == ["rot", "€", "grün", "rot"]

@@ -116,6 +116,7 @@ def test_a_row_is_found_in_any_piece_or_refused(table, tmp_path, monkeypatch):
         known.row(table, 4)
 
 
+@pytest.mark.slow
 def test_rows_that_were_learned_from_are_known_if_they_were_noted(tmp_path):
     machine = mercer.KernelRidge(Gaussian(1.0), 0.1).fit(FRAME, X[:, 0])
     noted = {"rows": np.array([3, 5]), "labels": np.array(["a", "b"]), "codes": np.array([1, 0])}
@@ -162,11 +163,13 @@ def test_all_rows_are_predicted_those_that_were_learned_from_by_other_folds(larg
     assert (whole.y[places] == rest.y).all()
 
 
+@pytest.mark.slow
 def test_a_whole_file_has_no_rest(large):
     assert few(large, None).rest is None
     assert predict_unsampled(None, read(large, "kind")) is None
 
 
+@pytest.mark.slow
 def test_bad_rows_of_the_rest_are_listed_and_do_not_stop_the_study(large):
     text = large.read_text().splitlines()
     sheet = read(large, "kind", limit=100)

@@ -91,6 +91,7 @@ def test_the_same_seed_gives_the_same_study():
     assert not np.array_equal(one.held_out.fold, third.held_out.fold)
 
 
+@pytest.mark.slow
 def test_labels_of_a_fold_have_no_part_in_its_predictions():
     # The folds depend on the labels, so what is changed is done after they are dealt.
     table = flowers()
@@ -176,6 +177,7 @@ def test_sequences():
     assert found.error < 0.15 and ".on('dna'" in found.kernel
 
 
+@pytest.mark.slow
 def test_the_formula_of_a_text_kernel_is_without_its_vocabulary():
     rng = np.random.default_rng(0)
     words = np.array([f"word{k}" for k in range(200)])
@@ -187,6 +189,7 @@ def test_the_formula_of_a_text_kernel_is_without_its_vocabulary():
     assert mercer.kernels.parse(found.kernel)
 
 
+@pytest.mark.slow
 def test_rare_classes_count_as_wrong():
     table = flowers()[:110]  # ten virginica
     table = pd.concat([table, flowers()[140:142].assign(target="rosa")], ignore_index=True)
@@ -197,6 +200,7 @@ def test_rare_classes_count_as_wrong():
     assert any("'rosa' has fewer than 3 rows" in text for text in found.warnings)
 
 
+@pytest.mark.slow
 def test_many_classes_leave_out_the_duels():
     rng = np.random.default_rng(0)
     centers = rng.normal(size=(70, 3)) * 10

@@ -54,6 +54,7 @@ def test_an_empty_bag_is_zero_to_all():
     assert SetKernel(Linear()).diagonal([[], []]).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_large_bags_are_compared_in_pieces():
     rng = np.random.default_rng(0)
     bags = [rng.normal(size=(n, 3)) for n in (50, 1, 0, 23, 7)]
