@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import numbers
 import types
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from mercer.domains import (
     GRAM_ROWS,
@@ -18,7 +16,6 @@ from mercer.domains import (
     GramRows,
     Items,
     Points,
-    Stream,
     Table,
     Vectors,
     is_frame,
@@ -27,6 +24,7 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
 from mercer.kernels.names import NAMES
 from mercer.machines.abilities import Abilities, Ability
+from mercer.machines.chunks import ANSWERS, as_container, by_chunks
 
 __all__ = ["Machine"]
 
@@ -95,46 +93,6 @@ def fill_bounds(bounds: np.ndarray, total: float) -> np.ndarray:
     """
     before = np.concatenate([[0.0], np.cumsum(bounds)[:-1]])
     return np.clip(total - before, 0.0, bounds)
-
-
-def as_container(points: Points) -> Any:
-    """Return points as a user's container, for scikit-learn's names and numbers of columns."""
-    if not isinstance(points, Vectors):
-        return getattr(points, "frame", list(points.items()))
-    if points.names is None:
-        return points.array
-    import pandas as pd
-
-    return pd.DataFrame(points.array, columns=list(points.names))
-
-
-ANSWERS = (
-    "predict", "decision_function", "predict_proba", "transform", "score_samples", "_scores",
-)  # fmt: skip
-
-
-def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that answers a `Stream` chunk by chunk, and anything else at once."""
-
-    @functools.wraps(answer)
-    def answered(self: Machine, X: Items, *more: Any, **options: Any) -> Any:
-        if not isinstance(X, Stream):
-            return answer(self, X, *more, **options)
-        check_is_fitted(self)
-        domain = getattr(self, "kernel_", None) or named(self.kernel)
-        chunks = (
-            answer(self, as_container(c.points), *more, **options) for c in X.read(domain.domain)
-        )
-        return _joined(list(chunks))
-
-    return answered
-
-
-def _joined(parts: list[Any]) -> Any:
-    """Return the answers of all chunks; a method may return several arrays."""
-    if isinstance(parts[0], tuple):
-        return tuple(np.concatenate(some) for some in zip(*parts, strict=True))
-    return np.concatenate(parts)
 
 
 class Machine(Abilities, BaseEstimator):

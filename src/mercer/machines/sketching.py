@@ -23,7 +23,7 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.features import RandomFeatures
 from mercer.machines.centers import means_of
-from mercer.machines.machine import as_container
+from mercer.machines.chunks import as_container
 from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.ridge import decide_sketch
 from mercer.rkhs import Featured, Function

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import KernelRidge, KernelRidgeClassifier, Plan
+from mercer import SVC, KernelPCA, KernelRidge, KernelRidgeClassifier, Nystrom, Plan
 from mercer.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from tests.measure import peak
 
@@ -156,3 +156,11 @@ def test_prediction_takes_memory_for_a_few_tiles_only():
     new = rows(6000, seed=2)
     machine.predict(new[:10])
     assert peak(lambda: machine.predict(new)) < 8 * 6000 * 1500 / 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", [SVC(Gaussian(3.0)), KernelPCA(Gaussian(3.0), 5)], ids=str)
+def test_sketches_of_other_machines_than_ridge(machine):
+    X = rows(8000)
+    machine.set_params(follow=Plan(approximate=Nystrom(300)))
+    assert LOW < ratio(machine, X, (X[:, 0] * X[:, 1] > 0).astype(int)) < HIGH
