@@ -22,7 +22,7 @@ from mercer.domains import admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.calibration import agree_with, fit_sigmoid
 from mercer.machines.folds import stratified_folds
-from mercer.machines.scores import Categorizer
+from mercer.machines.scores import ScoreClassifier
 
 __all__ = ["Calibrated", "deal", "fit_slope"]
 
@@ -152,7 +152,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
 
     def _winners(self, X: Any, scores: np.ndarray) -> np.ndarray:
         """Return which class `predict` names, without computing the scores twice if possible."""
-        if type(self.machine_).predict is Categorizer.predict:
+        if type(self.machine_).predict is ScoreClassifier.predict:
             return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.searchsorted(self.classes_, self.machine_.predict(X))
 

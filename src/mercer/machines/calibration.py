@@ -1,11 +1,11 @@
-"""Calibration: from scores of duels to probabilities that agree with the decision.
+"""Calibration: from scores of binary problems to probabilities that agree with the decision.
 
-A sigmoid turns the score of each duel into a probability (Platt 2000, with the safer Newton steps
-of Lin, Lin & Weng 2007). Those of all pairs are joined to one distribution (Wu, Lin & Weng 2004,
-the second method); those of classes against the rest are divided by their sum. A sigmoid may put
-its even odds a little beside the score zero, and votes may disagree with the joint distribution;
-in such places the class that `predict` names shares the probability of those above it, which is
-the nearest distribution that agrees.
+A sigmoid turns the score of each problem into a probability (Platt 2000, with the safer Newton
+steps of Lin, Lin & Weng 2007). Those of all pairs are joined to one distribution (Wu, Lin & Weng
+2004, the second method); those of classes against the rest are divided by their sum. A sigmoid may
+put its even odds a little beside the score zero, and votes may disagree with the joint
+distribution; in such places the class that `predict` names shares the probability of those above
+it, which is the nearest distribution that agrees.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sklearn.utils import check_random_state
 from mercer.domains import Points
 from mercer.errors import DomainError
 from mercer.gram import product
-from mercer.machines.duels import duels
 from mercer.machines.folds import stratified_folds
+from mercer.machines.multiclass import binary_problems
 
 if TYPE_CHECKING:
-    from mercer.machines.classifier import Classifier, Learned
+    from mercer.machines.svm_classifier import Learned, SupportVectorClassifier
 from mercer.values import Seed
 
 __all__ = ["METHODS", "Calibration", "agree_with", "calibrate", "couple_pairs", "fit_sigmoid"]
@@ -39,7 +39,7 @@ MIN_PROBABILITY = 1e-7
 
 @dataclass(frozen=True)
 class Calibration:
-    """The sigmoids of all duels: p = 1/(1 + exp(slope·score + shift))."""
+    """The sigmoids of all binary problems: p = 1/(1 + exp(slope·score + shift))."""
 
     slopes: np.ndarray
     shifts: np.ndarray
@@ -61,7 +61,7 @@ class Calibration:
 
 
 def calibrate(
-    machine: Classifier,
+    machine: SupportVectorClassifier,
     learned: Learned,
     points: Points,
     codes: np.ndarray,
@@ -73,11 +73,11 @@ def calibrate(
         kept = np.flatnonzero(weights > 0)
         points, codes, weights = points[kept], codes[kept], weights[kept]
     count = len(classes)
-    rounds = duels(np.bincount(codes, minlength=count), machine.multiclass)
+    problems = binary_problems(np.bincount(codes, minlength=count), machine.multiclass)
     if machine.probability == "exact":
         scores = _scores(learned, points)
     else:
-        scores = np.empty((len(codes), len(rounds)))
+        scores = np.empty((len(codes), len(problems)))
         for held in _folds(codes, classes, machine.random_state):
             train = np.flatnonzero(~held)
             some = None if weights is None else weights[train]
@@ -85,9 +85,9 @@ def calibrate(
             kernel = machine._resolve(part, some)
             fold = machine._learn(kernel, part, codes[train], some, classes)
             scores[held] = _scores(fold, points[np.flatnonzero(held)])
-    slopes, shifts = np.empty(len(rounds)), np.empty(len(rounds))
-    for column, duel in enumerate(rounds):
-        first, second = duel.name
+    slopes, shifts = np.empty(len(problems)), np.empty(len(problems))
+    for column, problem in enumerate(problems):
+        first, second = problem.name
         if second is None:  # against the rest
             inside, plus = np.ones(len(codes), dtype=bool), codes == first
         else:
@@ -99,7 +99,7 @@ def calibrate(
 
 
 def _scores(learned: Learned, points: Points) -> np.ndarray:
-    function = learned.kept.function
+    function = learned.expansion.function
     values = product(function.kernel, points.as_new(), function.points, function.coefficients)
     return values.reshape(len(values), -1) + learned.intercept
 

@@ -28,7 +28,7 @@ from mercer.domains import Items, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError
 from mercer.gram import LowRank, features_of
 from mercer.machines.ridge import KernelRidge, Regression
-from mercer.machines.scores import Categorizer, require_weight
+from mercer.machines.scores import ScoreClassifier, require_weight
 from mercer.plans import Decision, Plan, requested
 from mercer.rkhs import Function
 from mercer.values import positive, whole
@@ -39,7 +39,7 @@ __all__ = ["KernelDiscriminant"]
 MIN_CORRELATION = 1e-10
 
 
-class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Categorizer):
+class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifier):
     """Kernel Fisher discriminant and kernel linear discriminant analysis.
 
     An item is given to the class with the nearest mean in the metric of (S_W + λI)/n, plus the

@@ -21,7 +21,7 @@ from mercer.domains import Items, Points, Stream, admit_labels, admit_weights, w
 from mercer.errors import PlanError
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
-from mercer.machines.scores import Categorizer, require_weight
+from mercer.machines.scores import ScoreClassifier, require_weight
 from mercer.machines.sketching import (
     Sketching,
     TrainingSet,
@@ -45,7 +45,7 @@ __all__ = ["KernelLogistic"]
 MIN_SAMPLE_WEIGHT = 1e-12  # the least weight of an item of a sample, all of which have some
 
 
-class KernelLogistic(Categorizer):
+class KernelLogistic(ScoreClassifier):
     """Kernel logistic regression, for two classes or more.
 
     Parameters

@@ -25,9 +25,9 @@ from mercer.domains import Items, Points, admit_labels, admit_weights, weigh_cla
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble
 from mercer.kernels import Kernel
-from mercer.machines.duels import duel_directions, votes
-from mercer.machines.machine import positive_C
-from mercer.machines.scores import Categorizer, require_weight
+from mercer.machines.multiclass import pair_directions, votes
+from mercer.machines.scores import ScoreClassifier, require_weight
+from mercer.machines.svm_programs import positive_C
 from mercer.memory import afford
 from mercer.rkhs import Function
 from mercer.solvers.linear_program import BYTES_PER_ENTRY, LinearSolution, separate
@@ -38,7 +38,7 @@ __all__ = ["LPSVC"]
 SCHEMES = ("ovo", "ovr")
 
 
-class LPSVC(Categorizer):
+class LPSVC(ScoreClassifier):
     """Linear programming support vector machine, for two classes or more.
 
     Parameters
@@ -159,7 +159,7 @@ class LPSVC(Categorizer):
         """Return what each class makes of the scores, which may be those of pairs."""
         if not self._votes:
             return super().class_directions(outputs)
-        return duel_directions(len(self.classes_))
+        return pair_directions(len(self.classes_))
 
     def _separations(self, codes: np.ndarray, classes: np.ndarray) -> list[Separation]:
         """Return the linear programs to solve: one for two classes, or by the scheme."""

@@ -39,62 +39,6 @@ def number(value: Any, name: str) -> float:
     return found
 
 
-def max_steps(max_iter: Any) -> int:
-    """Return the largest number of steps; None and −1 leave it to the library.
-
-    Examples
-    --------
-    >>> max_steps(None)
-    10000000
-    """
-    if max_iter is None or (isinstance(max_iter, numbers.Integral) and max_iter == -1):
-        return 10_000_000
-    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
-        raise ValidityError(
-            f"max_iter must be a positive whole number or None, found {max_iter!r}"
-        )
-    return int(max_iter)
-
-
-def positive_C(C: Any) -> float:
-    """Return C, a positive number that may be infinite.
-
-    Examples
-    --------
-    >>> positive_C(np.inf)
-    inf
-    """
-    found = float(C) if isinstance(C, numbers.Real) else np.nan
-    if not found > 0:
-        raise ValidityError(f"C must be a positive number, or infinity; found {C!r}")
-    return found
-
-
-def box_bounds(C: Any, weights: np.ndarray | None, count: int) -> np.ndarray:
-    """Return C·wᵢ of each item."""
-    return np.full(count, positive_C(C)) if weights is None else positive_C(C) * weights
-
-
-def fraction(nu: Any) -> float:
-    """Return ν, which lies above 0 and not above 1."""
-    found = number(nu, "nu")
-    if not 0 < found <= 1:
-        raise ValidityError(f"nu must lie above 0 and not above 1, found {nu!r}")
-    return found
-
-
-def fill_bounds(bounds: np.ndarray, total: float) -> np.ndarray:
-    """Return amounts of the given total, filling one bound after the other.
-
-    Examples
-    --------
-    >>> fill_bounds(np.ones(3), 1.5)
-    array([1. , 0.5, 0. ])
-    """
-    before = np.concatenate([[0.0], np.cumsum(bounds)[:-1]])
-    return np.clip(total - before, 0.0, bounds)
-
-
 class Machine(Abilities, BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms.
 

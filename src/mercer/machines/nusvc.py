@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import ConvergenceWarning, ValidityError
-from mercer.machines.classifier import Classifier, Learned
-from mercer.machines.duels import Duel
-from mercer.machines.machine import fill_bounds, fraction
-from mercer.machines.margin import MarginProgram
+from mercer.machines.multiclass import BinaryProblem
+from mercer.machines.svm_classifier import Learned, SupportVectorClassifier
+from mercer.machines.svm_programs import MarginProgram, fill_bounds, fraction
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.values import Seed
@@ -23,7 +22,7 @@ from mercer.values import Seed
 __all__ = ["NuSVC"]
 
 
-class NuSVC(Classifier):
+class NuSVC(SupportVectorClassifier):
     """Support vector classification with ν in the place of C.
 
     Parameters
@@ -85,14 +84,14 @@ class NuSVC(Classifier):
         self.follow = follow
 
     def _programs(
-        self, rounds: list[Duel], weights: np.ndarray | None, count: int
+        self, problems: list[BinaryProblem], weights: np.ndarray | None, count: int
     ) -> list[MarginProgram]:
         nu = fraction(self.nu)
         # Only shares of the weight matter, so that it may as well be 1 on average.
         bounds = np.ones(count) if weights is None else weights / weights.mean()
         programs: list[MarginProgram] = []
-        for duel in rounds:
-            z, u = duel.signs, bounds[duel.items]
+        for problem in problems:
+            z, u = problem.signs, bounds[problem.items]
             half = nu * float(u.sum()) / 2
             if half > min(float(u[z > 0].sum()), float(u[z < 0].sum())) * (1 + 1e-12):
                 raise ValidityError(
@@ -103,14 +102,16 @@ class NuSVC(Classifier):
             start = np.zeros(len(z))
             for side in (z > 0, z < 0):
                 start[side] = z[side] * fill_bounds(u[side], half)
-            problem = Quadratic(np.zeros(len(z)), lower, upper, start, duel.sizes)
-            programs.append(MarginProgram(duel.ranges, problem))
+            quadratic = Quadratic(np.zeros(len(z)), lower, upper, start, problem.sizes)
+            programs.append(MarginProgram(problem.ranges, quadratic))
         return programs
 
     def _largest(self, u: np.ndarray, z: np.ndarray) -> float:
         return 2 * min(float(u[z > 0].sum()), float(u[z < 0].sum())) / float(u.sum())
 
-    def _read(self, duel: Duel, optimum: Optimum) -> tuple[np.ndarray, float]:
+    def _coefficients_of(
+        self, problem: BinaryProblem, optimum: Optimum
+    ) -> tuple[np.ndarray, float]:
         rho = self._rho(optimum)
         if rho <= optimum.violation:
             message = (
@@ -129,7 +130,7 @@ class NuSVC(Classifier):
     def _square(self, optimum: Optimum) -> float:
         return optimum.square / self._rho(optimum) ** 2
 
-    def _show(self, learned: Learned) -> None:
-        super()._show(learned)
+    def _set_attributes(self, learned: Learned) -> None:
+        super()._set_attributes(learned)
         found = [self._rho(optimum) for optimum in learned.solved.optima]
         self.rho_ = found[0] if len(found) == 1 else np.array(found)

@@ -15,15 +15,15 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, admit_weights
-from mercer.machines.machine import fill_bounds, fraction
-from mercer.machines.margin import Margin, MarginProgram, keep
+from mercer.machines.svm import SupportVectorMachine, support_expansion
+from mercer.machines.svm_programs import MarginProgram, fill_bounds, fraction
 from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
 
 __all__ = ["OneClassSVM"]
 
 
-class OneClassSVM(OutlierMixin, Margin):
+class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """Novelty detection by a support vector machine.
 
     Parameters
@@ -96,10 +96,10 @@ class OneClassSVM(OutlierMixin, Margin):
         optimum = solved.optima[0].named("", order)
         optimum.require_solved()
         rho, beta = scale * lowest(optimum, bounds), scale * optimum.coefficients
-        kept = keep(kernel, solved, order, beta)
+        expansion = support_expansion(kernel, solved, order, beta)
 
         self._remember(X, points)
-        kept.give(self)
+        expansion.set_on(self)
         self.kernel_, self.plan_, self.solution_ = kernel, solved.plan, optimum
         self.dual_coef_ = beta[beta != 0][None, :]
         self.intercept_, self.offset_ = np.array([-rho]), rho

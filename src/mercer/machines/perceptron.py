@@ -28,7 +28,7 @@ from mercer.errors import ConvergenceWarning, DomainError, ValidityError, sugges
 from mercer.gram import LowRank, assemble, features_of
 from mercer.kernels import Kernel, Linear
 from mercer.machines.machine import number
-from mercer.machines.scores import Categorizer
+from mercer.machines.scores import ScoreClassifier
 from mercer.memory import afford
 from mercer.rkhs import Function
 from mercer.solvers.perceptron import PerceptronRule, PerceptronSolution, fit_perceptron
@@ -39,7 +39,7 @@ __all__ = ["Perceptron"]
 RULES = ("single", "batch")
 
 
-class Perceptron(Categorizer):
+class Perceptron(ScoreClassifier):
     """Linear classification by correcting errors, in any kernel's space.
 
     With ``kernel="linear"`` it learns a weight vector (primal), with any other kernel coefficients

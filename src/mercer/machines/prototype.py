@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 from mercer.domains import Items, Points, Vectors, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError, suggestion
 from mercer.kernels import Kernel, Linear, QuadraticForm, named
-from mercer.machines.scores import Categorizer, averages, cheapest, require_weight, weights_of
+from mercer.machines.scores import ScoreClassifier, averages, cheapest, require_weight, weights_of
 from mercer.rkhs import Function
 from mercer.values import finite
 
 __all__ = ["PrototypeClassifier"]
 
 
-class PrototypeClassifier(Categorizer):
+class PrototypeClassifier(ScoreClassifier):
     """Classification by the nearest mean, in any kernel's space.
 
     Parameters

@@ -30,7 +30,7 @@ from mercer.engine.tiles import diagonal
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.machines.machine import number
-from mercer.machines.scores import Categorizer, Scorer
+from mercer.machines.scores import ScoreClassifier, Scorer
 from mercer.machines.sketching import (
     SampledItems,
     Sketching,
@@ -274,7 +274,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
         return self._scores(X)
 
 
-class KernelRidgeClassifier(Categorizer, Ridge):
+class KernelRidgeClassifier(ScoreClassifier, Ridge):
     """Classification by kernel ridge regression on ±1, one class against the rest.
 
     Parameters

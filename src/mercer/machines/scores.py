@@ -17,7 +17,7 @@ from mercer.machines.machine import Machine
 from mercer.rkhs import Function
 
 __all__ = [
-    "Categorizer",
+    "ScoreClassifier",
     "Scorer",
     "averages",
     "cheapest",
@@ -59,7 +59,7 @@ class Scorer(Machine):
         return self.coef_
 
 
-class Categorizer(ClassifierMixin, Scorer):
+class ScoreClassifier(ClassifierMixin, Scorer):
     """A classifier by scores: two classes by the sign of one, more by the highest of many."""
 
     classes_: np.ndarray

@@ -22,10 +22,7 @@ from numpy.typing import ArrayLike
 from mercer.domains import Items, Stream, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError
 from mercer.gram import Dense
-from mercer.machines.classifier import Classifier, Learned
-from mercer.machines.duels import Duel
-from mercer.machines.machine import box_bounds, positive_C
-from mercer.machines.margin import MarginProgram
+from mercer.machines.multiclass import BinaryProblem
 from mercer.machines.scores import require_weight
 from mercer.machines.sketching import (
     Sketching,
@@ -36,6 +33,8 @@ from mercer.machines.sketching import (
     resolve_on_sample,
     weight_share,
 )
+from mercer.machines.svm_classifier import Learned, SupportVectorClassifier
+from mercer.machines.svm_programs import MarginProgram, box_bounds, positive_C
 from mercer.plans import Decision, Plan, asks_for_sketch
 from mercer.solvers.quadratic import Optimum, Quadratic
 from mercer.solvers.sketched_newton import SketchedNewton
@@ -50,7 +49,7 @@ EXACT_ONLY = ("support_", "support_vectors_", "n_support_", "margin_", "squared_
 SKETCH_TOL = 1e-4  # norm of the gradient that counts as solved with a sketch
 
 
-class SVC(Classifier):
+class SVC(SupportVectorClassifier):
     """Support vector classification.
 
     Parameters
@@ -240,7 +239,7 @@ class SVC(Classifier):
     ) -> tuple[np.ndarray, Any] | None:
         """Learn from the Gram matrix of some of `count` items, with squared slacks or plain ones.
 
-        Returns coefficients and intercepts of all duels, or None if a class is missing.
+        Returns coefficients and intercepts of all binary problems, or None if a class is missing.
         """
         if len(np.unique(codes[places])) < len(np.unique(codes)):
             return None
@@ -257,30 +256,30 @@ class SVC(Classifier):
         return a, machine.intercept_
 
     def _signs(self, codes: np.ndarray) -> np.ndarray:
-        """Return the z of each item in each duel, 0 where it takes no part."""
-        some = self._arrange(codes, None)
-        signs = np.zeros((len(codes), len(some.rounds)))
-        for column, duel in enumerate(some.rounds):
-            signs[some.order[duel.items], column] = duel.signs
+        """Return the z of each item in each problem, 0 where it takes no part."""
+        arranged = self._arrange(codes, None)
+        signs = np.zeros((len(codes), len(arranged.problems)))
+        for column, problem in enumerate(arranged.problems):
+            signs[arranged.order[problem.items], column] = problem.signs
         return signs
 
     @property
     def _is_hard(self) -> bool:
         return positive_C(self.C) == np.inf
 
-    def _memory(self, learned: Learned) -> Any:
+    def _warm_start_from(self, learned: Learned) -> Any:
         return float(self.C), [optimum.coefficients for optimum in learned.solved.optima]
 
     def _programs(
-        self, rounds: list[Duel], weights: np.ndarray | None, count: int
+        self, problems: list[BinaryProblem], weights: np.ndarray | None, count: int
     ) -> list[MarginProgram]:
         bounds = box_bounds(self.C, weights, count)
         programs: list[MarginProgram] = []
-        for duel in rounds:
-            z, u = duel.signs, bounds[duel.items]
+        for problem in problems:
+            z, u = problem.signs, bounds[problem.items]
             lower, upper = np.where(z < 0, -u, 0.0), np.where(z > 0, u, 0.0)
             start = self._start(len(programs), lower, upper)
-            programs.append(MarginProgram(duel.ranges, Quadratic(z, lower, upper, start)))
+            programs.append(MarginProgram(problem.ranges, Quadratic(z, lower, upper, start)))
         return programs
 
     def _start(self, place: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -305,10 +304,12 @@ class SVC(Classifier):
         start = np.where(upper - start <= 1e-12 * upper, upper, start)
         return np.where(start - lower <= -1e-12 * lower, lower, start)
 
-    def _read(self, duel: Duel, optimum: Optimum) -> tuple[np.ndarray, float]:
+    def _coefficients_of(
+        self, problem: BinaryProblem, optimum: Optimum
+    ) -> tuple[np.ndarray, float]:
         if not self._is_hard or optimum.status != "solved":
             return optimum.coefficients, float(optimum.offsets[0])
-        z = duel.signs
+        z = problem.signs
         values = z - optimum.slopes
         w0 = -0.5 * (float(values[z > 0].min()) + float(values[z < 0].max()))
         return optimum.coefficients, w0

@@ -14,15 +14,16 @@ from sklearn.base import RegressorMixin
 
 from mercer.domains import Items, admit_numbers, admit_weights
 from mercer.errors import ValidityError
-from mercer.machines.machine import box_bounds, number
-from mercer.machines.margin import Margin, MarginProgram, keep
+from mercer.machines.machine import number
+from mercer.machines.svm import SupportVectorMachine, support_expansion
+from mercer.machines.svm_programs import MarginProgram, box_bounds
 from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Quadratic
 
 __all__ = ["SVR"]
 
 
-class SVR(RegressorMixin, Margin):
+class SVR(RegressorMixin, SupportVectorMachine):
     """Support vector regression with an ε-insensitive loss.
 
     Parameters
@@ -95,10 +96,10 @@ class SVR(RegressorMixin, Margin):
         optimum.require_solved()
         n = len(order)
         beta = optimum.coefficients[:n] + optimum.coefficients[n:]
-        kept = keep(kernel, solved, order, beta)
+        expansion = support_expansion(kernel, solved, order, beta)
 
         self._remember(X, points)
-        kept.give(self)
+        expansion.set_on(self)
         self.kernel_, self.plan_, self.solution_ = kernel, solved.plan, optimum
         self.dual_coef_ = beta[beta != 0][None, :]
         self.intercept_ = optimum.offsets

@@ -24,11 +24,11 @@ from mercer.domains import admit_labels, admit_weights, weigh_classes
 from mercer.errors import MercerError, ValidityError
 from mercer.gram import StoredGram
 from mercer.machines.abilities import able
-from mercer.machines.classifier import Arranged
-from mercer.machines.machine import POLICIES, max_steps, positive_C
-from mercer.machines.margin import MarginProgram, run
+from mercer.machines.machine import POLICIES
 from mercer.machines.scores import require_weight
 from mercer.machines.svc import SVC
+from mercer.machines.svm_classifier import SortedByClass
+from mercer.machines.svm_programs import MarginProgram, max_steps, positive_C, run
 from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
 from mercer.selection.splits import Split
 from mercer.solvers.quadratic import Optimum
@@ -158,57 +158,59 @@ def along_C(
     codes, classes = labels
     copy = clone(machine).set_params(warm_start=True)
     copy.classes_ = classes
-    some = copy._arrange(codes[split.train], None if weights is None else weights[split.train])
-    items = split.train[some.order]
+    arranged = copy._arrange(codes[split.train], None if weights is None else weights[split.train])
+    items = split.train[arranged.order]
     rows = cut(K, split.test, items)
     tol = positive(machine, "tol", machine.tol)
     effort = Effort(tol, max_steps(machine.max_iter), len(items), len(items), 0)
-    path = SVCPath(copy, some, StoredGram(cut(K, items, items)), effort)
+    path = SVCPath(copy, arranged, StoredGram(cut(K, items, items)), effort)
     found = []
     for C in prices:
         if stopping():
             break  # nobody waits for the others
         table, intercept = path.at(C)
-        scores = _scored(rows, table, some) + intercept
+        scores = _scored(rows, table, arranged) + intercept
         if path.warm and (path.unfinished or _doubtful(copy, scores, tol, len(classes))):
             table, intercept = path.at(C, afresh=True)
-            scores = _scored(rows, table, some) + intercept
+            scores = _scored(rows, table, arranged) + intercept
         found.append(scores[:, 0] if scores.shape[1] == 1 else scores)
     return found
 
 
-def _scored(rows: np.ndarray, table: np.ndarray, some: Arranged) -> np.ndarray:
-    """Return ``rows @ table``, each class times only the duels that it takes part in."""
-    if len(some.rounds) <= len(some.counts):  # two classes, or each against the rest
+def _scored(rows: np.ndarray, table: np.ndarray, arranged: SortedByClass) -> np.ndarray:
+    """Return ``rows @ table``, each class times only the problems that it takes part in."""
+    if len(arranged.problems) <= len(arranged.counts):  # two classes, or each against the rest
         return rows @ table
-    scores, ends = np.zeros((len(rows), table.shape[1])), np.cumsum([0, *some.counts])
+    scores, ends = np.zeros((len(rows), table.shape[1])), np.cumsum([0, *arranged.counts])
     for c, (a, b) in enumerate(pairwise(ends.tolist())):
-        fought = [column for column, duel in enumerate(some.rounds) if c in duel.name]
-        scores[:, fought] += rows[:, a:b] @ table[a:b, fought]
+        taken = [column for column, problem in enumerate(arranged.problems) if c in problem.name]
+        scores[:, taken] += rows[:, a:b] @ table[a:b, taken]
     return scores
 
 
 class SVCPath:
-    """The duels of a training set, solved at one price after the other."""
+    """The binary problems of a training set, solved at one price after the other."""
 
-    def __init__(self, machine: Any, some: Arranged, source: StoredGram, effort: Effort) -> None:
-        self.machine, self.some, self.source, self.effort = machine, some, source, effort
+    def __init__(
+        self, machine: Any, arranged: SortedByClass, source: StoredGram, effort: Effort
+    ) -> None:
+        self.machine, self.arranged, self.source, self.effort = machine, arranged, source, effort
         self.programs: list[MarginProgram] = []
         self.optima: list[Optimum] = []
         self.warm = False  # whether the last solution began with another one
 
     @property
     def unfinished(self) -> bool:
-        """Whether a duel stopped early; how far it came depends on where it began."""
+        """Whether a problem stopped early; how far it came depends on where it began."""
         return any(optimum.status != "solved" for optimum in self.optima)
 
     def at(self, C: float, afresh: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Return the coefficients of all duels, and their intercepts, at a price."""
-        machine, some = self.machine.set_params(C=C), self.some
+        """Return the coefficients of all binary problems, and their intercepts, at a price."""
+        machine, arranged = self.machine.set_params(C=C), self.arranged
         self.warm = bool(self.optima) and not afresh
         if not self.warm:
             machine.__dict__.pop("_last", None)
-        programs = machine._programs(some.rounds, some.weights, len(some.order))
+        programs = machine._programs(arranged.problems, arranged.weights, len(arranged.order))
         # Where no coefficient was as high as the price, a higher one changes nothing.
         todo = [
             k
@@ -223,8 +225,8 @@ class SVCPath:
         self.programs, self.optima = programs, optima
         machine._last = float(C), [optimum.coefficients for optimum in self.optima]
         if stopping():  # the last ones were cut short, which is no reason for a warning
-            return np.zeros((len(some.order), len(optima))), np.zeros(len(optima))
-        return machine._gather(some, self.optima, machine.classes_)
+            return np.zeros((len(arranged.order), len(optima))), np.zeros(len(optima))
+        return machine._gather(arranged, self.optima, machine.classes_)
 
 
 def _bounded(program: MarginProgram, optimum: Optimum) -> bool:

@@ -100,12 +100,12 @@ def test_scores_of_each_of_many_classes(kernel):
         assert np.allclose(why.scores, table[:, column])
 
 
-def test_a_class_speaks_by_its_duels():
+def test_a_class_speaks_by_its_pairs():
     machine = SVC(Spectrum(1), decision_function_shape="ovo").fit(STRINGS, THREE)
-    duels = machine.decision_function(NEW)  # 0 against 1, 0 against 2, 1 against 2
+    pairs = machine.decision_function(NEW)  # 0 against 1, 0 against 2, 1 against 2
     why = mercer.explain(machine, NEW, label="1")
     parts_add_up(why)
-    assert np.allclose(why.scores, (duels[:, 2] - duels[:, 0]) / 2)
+    assert np.allclose(why.scores, (pairs[:, 2] - pairs[:, 0]) / 2)
 
 
 @pytest.mark.parametrize("machine", [KernelRidge(penalty=0.1), SVR(C=1.0)])

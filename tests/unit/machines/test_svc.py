@@ -16,7 +16,7 @@ from mercer.errors import (
     ValidityError,
 )
 from mercer.kernels import Gaussian, Linear, Polynomial, Sigmoid, assume_psd, from_function
-from mercer.machines.duels import votes
+from mercer.machines.multiclass import votes
 
 TIGHT = 1e-9
 

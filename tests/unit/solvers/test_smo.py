@@ -9,13 +9,13 @@ from mercer import SVC
 from mercer.gram import StoredGram
 from mercer.gram.stored import cut
 from mercer.kernels import Gaussian
-from mercer.machines import margin
+from mercer.machines import svm_programs
 from mercer.solvers.quadratic import Quadratic, certify
 from mercer.solvers.smo import solve_batch
 from mercer.solvers.working_set import Effort, maximize
 
 
-def duels(rng, C, warm):
+def programs_of_pairs(rng, C, warm):
     """Return a Gram matrix of three classes, and the program of each pair of them."""
     ends = [0, 30, 70, 95]
     X = rng.normal(size=(95, 4)) + np.repeat([0.0, 0.7, 1.5], np.diff(ends))[:, None]
@@ -42,7 +42,7 @@ def duels(rng, C, warm):
     ("tol", "dtype"), [(1e-3, np.float64), (1e-7, np.float64), (1e-3, np.float32)]
 )
 def test_the_same_answers_as_alone(C, warm, tol, dtype):
-    K, ranges, problems = duels(np.random.default_rng(5), C, warm)
+    K, ranges, problems = programs_of_pairs(np.random.default_rng(5), C, warm)
     K = K.astype(dtype)
     effort = Effort(tol, dtype=dtype)
     found = solve_batch(StoredGram(K), ranges, problems, effort)
@@ -71,7 +71,7 @@ def test_the_same_answers_as_alone(C, warm, tol, dtype):
 
 
 def test_a_start_that_is_the_answer_takes_no_steps():
-    K, ranges, problems = duels(np.random.default_rng(0), 1.0, False)
+    K, ranges, problems = programs_of_pairs(np.random.default_rng(0), 1.0, False)
     first = solve_batch(StoredGram(K), ranges, problems, Effort(1e-6))
     again = [
         Quadratic(p.target, p.lower, p.upper, f.coefficients)
@@ -83,12 +83,12 @@ def test_a_start_that_is_the_answer_takes_no_steps():
 
 def test_what_takes_longer_is_left_to_others(monkeypatch):
     rng = np.random.default_rng(1)
-    K, ranges, problems = duels(rng, 1e6, False)
+    K, ranges, problems = programs_of_pairs(rng, 1e6, False)
     found = solve_batch(StoredGram(K), ranges, problems, Effort(1e-12))
     assert None in found
     X, y = rng.normal(size=(95, 4)), rng.integers(0, 3, 95)
     together = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
-    monkeypatch.setattr(margin, "MIN_BATCH", 100)
+    monkeypatch.setattr(svm_programs, "MIN_BATCH", 100)
     alone = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
     assert np.allclose(together.dual_coef_, alone.dual_coef_, rtol=1e-9)
 

@@ -1,6 +1,6 @@
-"""Classification by margins: duels of classes, scores, votes and probabilities.
+"""Classification by margins: two classes at a time, scores, votes and probabilities.
 
-`SVC` and `NuSVC` say what the quadratic program of a duel is, and what its answer means; this
+`SVC` and `NuSVC` say what the quadratic program of two classes is, and what its answer means; this
 module does what is the same for both.
 """
 
@@ -19,33 +19,34 @@ from mercer.domains import Items, Points, admit_labels, admit_weights, weigh_cla
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.machines.calibration import METHODS, Calibration, calibrate
-from mercer.machines.duels import (
-    Duel,
+from mercer.machines.multiclass import (
+    BinaryProblem,
+    binary_problems,
     confidence,
-    duel_directions,
-    duels,
+    pair_directions,
     sklearn_layout,
     votes,
 )
-from mercer.machines.margin import Kept, Margin, MarginProgram, Solved, keep
 from mercer.machines.scores import require_weight
+from mercer.machines.svm import Solved, SupportExpansion, SupportVectorMachine, support_expansion
+from mercer.machines.svm_programs import MarginProgram
 from mercer.plans import Decision
 from mercer.solvers.quadratic import Optimum
 
-__all__ = ["Arranged", "Classifier", "Learned"]
+__all__ = ["Learned", "SortedByClass", "SupportVectorClassifier"]
 
 MULTICLASS = ("ovo", "ovr")
 SHAPES = ("ovr", "ovo")
 
 
 @dataclass(frozen=True)
-class Arranged:
-    """Items sorted by class, and the duels to be fought among them."""
+class SortedByClass:
+    """Items sorted by class, and the problems of two classes among them."""
 
     order: np.ndarray
     weights: np.ndarray | None
     counts: np.ndarray
-    rounds: list[Duel]
+    problems: list[BinaryProblem]
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,13 @@ class Learned:
     """What a fit has found, before the machine shows it."""
 
     kernel: Kernel
-    kept: Kept
+    expansion: SupportExpansion
     solved: Solved
-    rounds: list[Duel]
+    problems: list[BinaryProblem]
     intercept: np.ndarray
     classes: int
     owners: np.ndarray  # class of each support vector
-    table: np.ndarray  # coefficients of support vectors, one column for each duel
+    table: np.ndarray  # coefficients of support vectors, one column for each problem
 
 
 def _calibrated(machine: Any) -> bool:
@@ -71,8 +72,8 @@ def _calibrated(machine: Any) -> bool:
     return True
 
 
-class Classifier(ClassifierMixin, Margin):
-    """What both classifiers share: duels of classes, scores, votes, probabilities."""
+class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
+    """What both classifiers share: two classes at a time, scores, votes, probabilities."""
 
     saved = ("_calibration",)
     cached = ("_last",)
@@ -103,11 +104,11 @@ class Classifier(ClassifierMixin, Margin):
         self._remember(X, points)
         self.classes_, self.kernel_ = classes, kernel
         self.plan_: Decision = learned.solved.plan
-        learned.kept.give(self)
-        self._show(learned)
+        learned.expansion.set_on(self)
+        self._set_attributes(learned)
         self._calibration: Calibration | None = calibration
         if self.warm_start:
-            self._last = self._memory(learned)
+            self._last = self._warm_start_from(learned)
         return self
 
     def _learn(
@@ -118,57 +119,66 @@ class Classifier(ClassifierMixin, Margin):
         weights: np.ndarray | None,
         classes: np.ndarray,
     ) -> Learned:
-        """Sort the items by class, solve a program for each duel, and gather the coefficients."""
-        some = self._arrange(codes, weights)
-        order, rounds = some.order, some.rounds
-        programs = self._programs(rounds, some.weights, len(order))
-        solved = self._solve(kernel, points[order], programs, some.weights, self._is_hard)
-        C, intercept = self._gather(some, solved.optima, classes)
-        kept = keep(kernel, solved, order, C[:, 0] if len(rounds) == 1 else C)
+        """Sort the items by class, solve a program for each pair, and gather the coefficients."""
+        arranged = self._arrange(codes, weights)
+        order, problems = arranged.order, arranged.problems
+        programs = self._programs(problems, arranged.weights, len(order))
+        solved = self._solve(kernel, points[order], programs, arranged.weights, self._is_hard)
+        C, intercept = self._gather(arranged, solved.optima, classes)
+        expansion = support_expansion(kernel, solved, order, C[:, 0] if len(problems) == 1 else C)
         used = np.flatnonzero((C != 0).any(axis=1))
         return Learned(
-            kernel, kept, solved, rounds, intercept, len(some.counts), codes[order[used]], C[used]
+            kernel,
+            expansion,
+            solved,
+            problems,
+            intercept,
+            len(arranged.counts),
+            codes[order[used]],
+            C[used],
         )
 
-    def _arrange(self, codes: np.ndarray, weights: np.ndarray | None) -> Arranged:
+    def _arrange(self, codes: np.ndarray, weights: np.ndarray | None) -> SortedByClass:
         """Sort the items by class; those of weight zero are as good as absent."""
         order = np.argsort(codes, kind="stable")
         if weights is not None:
             order = order[weights[order] > 0]
         counts = np.bincount(codes[order], minlength=int(codes.max()) + 1)
         chosen = None if weights is None else weights[order]
-        return Arranged(order, chosen, counts, duels(counts, self.multiclass))
+        return SortedByClass(order, chosen, counts, binary_problems(counts, self.multiclass))
 
     def _gather(
-        self, some: Arranged, optima: list[Optimum], classes: np.ndarray
+        self, arranged: SortedByClass, optima: list[Optimum], classes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients of the items, a column for each duel, and the intercepts."""
-        C = np.zeros((len(some.order), len(some.rounds)))
-        intercept = np.zeros(len(some.rounds))
-        for column, (duel, optimum) in enumerate(zip(some.rounds, optima, strict=True)):
-            optimum.named(duel.label(classes), some.order[duel.items]).require_solved()
-            C[duel.items, column], intercept[column] = self._read(duel, optimum)
+        """Return coefficients of the items, a column for each problem, and the intercepts."""
+        C = np.zeros((len(arranged.order), len(arranged.problems)))
+        intercept = np.zeros(len(arranged.problems))
+        for column, (problem, optimum) in enumerate(zip(arranged.problems, optima, strict=True)):
+            optimum.named(problem.label(classes), arranged.order[problem.items]).require_solved()
+            C[problem.items, column], intercept[column] = self._coefficients_of(problem, optimum)
         return C, intercept
 
     def _programs(
-        self, rounds: list[Duel], weights: np.ndarray | None, count: int
+        self, problems: list[BinaryProblem], weights: np.ndarray | None, count: int
     ) -> list[MarginProgram]:
-        """Return the quadratic program of each duel."""
+        """Return the quadratic program of each problem."""
         raise NotImplementedError
 
-    def _read(self, duel: Duel, optimum: Optimum) -> tuple[np.ndarray, float]:
-        """Return coefficients and intercept of a solved duel."""
+    def _coefficients_of(
+        self, problem: BinaryProblem, optimum: Optimum
+    ) -> tuple[np.ndarray, float]:
+        """Return coefficients and intercept of a solved problem."""
         raise NotImplementedError
 
     @property
     def _is_hard(self) -> bool:
         return False
 
-    def _memory(self, learned: Learned) -> Any:
+    def _warm_start_from(self, learned: Learned) -> Any:
         """Return what a warm start needs."""
         return None
 
-    def _show(self, learned: Learned) -> None:
+    def _set_attributes(self, learned: Learned) -> None:
         """Set the attributes that scikit-learn's users know, and the margins."""
         optima = learned.solved.optima
         single = len(optima) == 1
@@ -239,10 +249,10 @@ class Classifier(ClassifierMixin, Margin):
         return np.log(self.predict_proba(X))
 
     def class_directions(self, outputs: int) -> np.ndarray:
-        """Return what each class makes of the scores: the mean over its duels with the others."""
+        """Return what each class makes of the scores: the mean over its pairs with the others."""
         if self.multiclass != "ovo" or outputs == 1:
             return super().class_directions(outputs)
-        return duel_directions(len(self.classes_))
+        return pair_directions(len(self.classes_))
 
     def plan(self, X: Items, classes: int = 2) -> Decision:
         """Return what `fit` would do with these items, without doing it.
@@ -258,7 +268,7 @@ class Classifier(ClassifierMixin, Margin):
         return self._dry_run(X, self._problems(classes), self._is_hard)
 
     def _problems(self, classes: int) -> int:
-        """Return the number of duels."""
+        """Return the number of binary problems."""
         pairs = classes * (classes - 1) // 2
         return pairs if classes == 2 or self.multiclass == "ovo" else classes
 

@@ -20,20 +20,19 @@ from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, LowRank, Pieces, StoredGram, assemble, features_of, product
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
-from mercer.machines.machine import max_steps
 from mercer.machines.scores import Scorer
+from mercer.machines.svm_programs import MarginProgram, max_steps, rounding, run
 from mercer.plans import Decision, Plan, requested
 from mercer.plans.margins import decide_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
-from mercer.solvers.quadratic import Optimum, Quadratic
+from mercer.solvers.quadratic import Optimum
 from mercer.solvers.ridge.eigen import Decomposed, transfer
-from mercer.solvers.smo import solve_batch
-from mercer.solvers.working_set import MAX_STORED_ITEMS, Effort, maximize
-from mercer.threads import in_threads, one_blas_thread
+from mercer.solvers.working_set import MAX_STORED_ITEMS, Effort
+from mercer.threads import one_blas_thread
 from mercer.values import positive
 
-__all__ = ["Kept", "Margin", "MarginProgram", "Solved", "keep", "run"]
+__all__ = ["Solved", "SupportExpansion", "SupportVectorMachine", "support_expansion"]
 
 # Single precision serves while its rounding changes slopes by less than this share of tol. It is
 # not tried where C·k(x, x)/tol is larger than MAX_SINGLE_SLOPE or tol so small that this could
@@ -42,42 +41,10 @@ MAX_ROUNDING = 0.1
 MAX_SINGLE_SLOPE = 1e5
 MIN_SINGLE_TOL = 1e-5
 MIN_SINGLE_ITEMS = 2000
-CHECKED_ITEMS = 256
 # Signs of scores are trusted beyond this share of Σ|β|k(x, x), and so often what was measured.
 DOUBTFUL_SHARE = 1e-6
 DOUBTFUL_ROUNDINGS = 100
-MIN_BATCH = 3  # programs from which on they are solved in batches, in so many shares for the cores
-BATCHES = 8
 HARD_TOL = 1e-6  # largest violation of a hard margin, whose formulas hold only at the optimum
-
-
-@dataclass(frozen=True)
-class MarginProgram:
-    """A quadratic program on some ranges of the items."""
-
-    ranges: list[tuple[int, int]]
-    problem: Quadratic
-
-    @property
-    def items(self) -> np.ndarray:
-        """The items that take part."""
-        return np.concatenate([np.arange(a, b) for a, b in self.ranges])
-
-    @property
-    def count(self) -> int:
-        """How many items take part."""
-        return sum(b - a for a, b in self.ranges)
-
-    def begin(self, found: Optimum) -> MarginProgram:
-        """Return the same program, beginning where another solution has ended."""
-        return replace(self, problem=replace(self.problem, start=found.coefficients))
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether there is one variable for each item, one sum, and a finite box."""
-        problem = self.problem
-        plain = not problem.sizes and len(problem.target) == self.count
-        return plain and bool(np.isfinite(problem.upper - problem.lower).all())
 
 
 @dataclass(frozen=True)
@@ -96,7 +63,7 @@ class Solved:
         return replace(self, optima=[replace(o, steps=o.steps + b.steps) for o, b in pairs])
 
 
-class Margin(Scorer):
+class SupportVectorMachine(Scorer):
     """A machine that is one or several quadratic programs."""
 
     max_shared_items = MAX_STORED_ITEMS
@@ -302,20 +269,22 @@ class Margin(Scorer):
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What remains of the items: those with coefficients, as a function."""
+class SupportExpansion:
+    """The function that was learned, on the support vectors alone."""
 
     function: Function
     support: np.ndarray
     vectors: Any
 
-    def give(self, machine: Margin) -> None:
+    def set_on(self, machine: SupportVectorMachine) -> None:
         """Set the attributes of a machine."""
         machine.function_, machine.support_ = self.function, self.support
         machine.support_vectors_ = self.vectors
 
 
-def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.ndarray) -> Kept:
+def support_expansion(
+    kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.ndarray
+) -> SupportExpansion:
     """Return the function on the items that have coefficients.
 
     Parameters
@@ -325,81 +294,16 @@ def keep(kernel: Kernel, solved: Solved, order: np.ndarray, coefficients: np.nda
     coefficients : ndarray of shape (n,) or (n, programs)
     """
     used = np.flatnonzero(np.any(coefficients.reshape(len(order), -1) != 0, axis=1))
-    expansion, kept = coefficients, used
+    plain, places = coefficients, used
     if solved.transfer is not None:
-        expansion, kept = solved.transfer(coefficients), np.arange(len(order))
-    if len(kept) == 0:  # a function needs a point to stand on: the first, times zero
-        kept = np.array([0])
-    points = prepare_points(kernel, solved.points[kept], solved.origin)
-    function = Function(kernel, points, expansion[kept])
+        plain, places = solved.transfer(coefficients), np.arange(len(order))
+    if len(places) == 0:  # a function needs a point to stand on: the first, times zero
+        places = np.array([0])
+    points = prepare_points(kernel, solved.points[places], solved.origin)
+    function = Function(kernel, points, plain[places])
     found = len(used) or isinstance(solved.points, Vectors)
     vectors = _things(solved.points[used]) if found else []
-    return Kept(function, order[used].astype(np.int32), vectors)
-
-
-def rounding(
-    kernel: Kernel, points: Points, programs: list[MarginProgram], optima: list[Optimum]
-) -> float:
-    """Return the largest difference of slopes from those in double precision, on a sample."""
-    n = len(points)
-    C = np.zeros((n, len(programs)))
-    for column, (program, found) in enumerate(zip(programs, optima, strict=True)):
-        C[program.items, column] = found.coefficients.reshape(-1, len(program.items)).sum(axis=0)
-    used = np.flatnonzero(C.any(axis=1))
-    sample = np.unique(
-        np.concatenate([np.linspace(0, n - 1, CHECKED_ITEMS).astype(int), far(points)])
-    )
-    exact = np.zeros((len(sample), len(programs)))
-    if len(used):
-        exact = product(kernel, points[sample], points[used], C[used])
-    largest = 0.0
-    for column, (program, found) in enumerate(zip(programs, optima, strict=True)):
-        place = np.full(n, -1)
-        place[program.items] = np.arange(len(program.items))
-        here = place[sample] >= 0
-        where = place[sample[here]]
-        values = program.problem.target[where] - found.slopes[where]
-        largest = max(largest, float(np.abs(values - exact[here, column]).max(initial=0.0)))
-    return largest
-
-
-def far(points: Points, count: int = CHECKED_ITEMS // 4) -> np.ndarray:
-    """Return the vectors farthest from the others, for which rounding is largest."""
-    if not isinstance(points, Vectors) or points.is_sparse or not on_numpy(points):
-        return np.empty(0, dtype=int)
-    with np.errstate(over="ignore"):
-        lengths = np.linalg.norm(points.array - points.array.mean(axis=0), axis=1)
-    return np.argsort(-lengths, kind="stable")[:count]
-
-
-def run(source: Pieces, programs: list[MarginProgram], effort: Effort) -> list[Optimum]:
-    """Solve all programs, those on a stored matrix at the same time on all cores."""
-    optima: list[Any] = [None] * len(programs)
-
-    def one(job: int) -> None:
-        program = programs[job]
-        if isinstance(source, StoredGram):
-            part: Any = StoredGram(source.array, program.ranges)
-        elif np.array_equal(program.items, np.arange(source.order)):
-            part = source
-        else:
-            part = source.part(program.items)  # type: ignore[attr-defined]
-        optima[job] = maximize(part, program.problem, effort)
-
-    def several(jobs: list[int]) -> None:
-        some = [programs[job] for job in jobs]
-        ranges, problems = [p.ranges for p in some], [p.problem for p in some]
-        assert isinstance(source, StoredGram)
-        for job, found in zip(jobs, solve_batch(source, ranges, problems, effort), strict=True):
-            optima[job] = found
-
-    largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)
-    if isinstance(source, StoredGram) and len(programs) >= MIN_BATCH and not effort.rough:
-        simple = [job for job in largest_first if programs[job].is_simple]
-        in_threads(several, [simple[k::BATCHES] for k in range(BATCHES) if simple[k::BATCHES]])
-    rest = [job for job in largest_first if optima[job] is None]
-    in_threads(one, rest, threads=isinstance(source, StoredGram))
-    return optima
+    return SupportExpansion(function, order[used].astype(np.int32), vectors)
 
 
 def _things(points: Points) -> Any:

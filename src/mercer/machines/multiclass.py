@@ -14,11 +14,18 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["Duel", "confidence", "duel_directions", "duels", "sklearn_layout", "votes"]
+__all__ = [
+    "BinaryProblem",
+    "binary_problems",
+    "confidence",
+    "pair_directions",
+    "sklearn_layout",
+    "votes",
+]
 
 
 @dataclass(frozen=True)
-class Duel:
+class BinaryProblem:
     """Two sides, each some ranges of the sorted items: those with z = 1 and those with z = −1."""
 
     plus: tuple[tuple[int, int], ...]
@@ -60,21 +67,25 @@ class Duel:
         return f"{names[first]} and {'the rest' if second is None else names[second]}: "
 
 
-def duels(counts: np.ndarray, multiclass: str) -> list[Duel]:
+def binary_problems(counts: np.ndarray, multiclass: str) -> list[BinaryProblem]:
     """Return who is told from whom, in scikit-learn's order."""
     ends = np.concatenate([[0], np.cumsum(counts)]).tolist()
     spans = list(pairwise(ends))
     k = len(spans)
     if k == 2:  # a positive score is the second class
-        return [Duel((spans[1],), (spans[0],), (0, 1))]
+        return [BinaryProblem((spans[1],), (spans[0],), (0, 1))]
     if multiclass == "ovo":
-        return [Duel((spans[i],), (spans[j],), (i, j)) for i in range(k) for j in range(i + 1, k)]
+        return [
+            BinaryProblem((spans[i],), (spans[j],), (i, j))
+            for i in range(k)
+            for j in range(i + 1, k)
+        ]
     rests = [tuple(span for j, span in enumerate(spans) if j != i) for i in range(k)]
-    return [Duel((spans[i],), rests[i], (i, None)) for i in range(k)]
+    return [BinaryProblem((spans[i],), rests[i], (i, None)) for i in range(k)]
 
 
 def votes(scores: np.ndarray, classes: int) -> np.ndarray:
-    """Return how many duels each class wins, from the scores of all pairs.
+    """Return how many pairs each class wins, from the scores of all pairs.
 
     Examples
     --------
@@ -105,8 +116,8 @@ def confidence(scores: np.ndarray, classes: int) -> np.ndarray:
     return votes(scores, classes) + total / (3 * (np.abs(total) + 1))
 
 
-def duel_directions(classes: int) -> np.ndarray:
-    """Return what each class makes of the scores of all pairs: the mean over its own duels."""
+def pair_directions(classes: int) -> np.ndarray:
+    """Return what each class makes of the scores of all pairs: the mean over its own pairs."""
     pairs = _pairs(classes)
     D = np.zeros((classes, len(pairs)))
     for column, (i, j) in enumerate(pairs):
@@ -117,7 +128,7 @@ def duel_directions(classes: int) -> np.ndarray:
 def sklearn_layout(coefficients: np.ndarray, owners: np.ndarray, classes: int) -> np.ndarray:
     """Return coefficients of (item, pair) as (classes − 1, items), as LIBSVM lists them.
 
-    An item takes part in the duels of its class; row r is the one with the r-th other class.
+    An item takes part in the pairs of its class; row r is the one with the r-th other class.
 
     Examples
     --------
