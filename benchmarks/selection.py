@@ -2,8 +2,8 @@
 
 As in `mercer.bench.selection`, with more tasks (for support vector machines the difference of the
 scores is that of accuracies, since solutions agree within their tolerance). Below the table: where
-our time went, what was shared, and what the cost model of `mercer.plans.held_out` predicts beside
-what was measured.
+our time went, what was shared, and what the cost model of `mercer.plans.closed_form_routes`
+predicts beside what was measured.
 
 Ours is the best of three runs. The peer runs once: it takes minutes.
 """
@@ -36,7 +36,7 @@ from mercer.bench.selection import (
 from mercer.bench.selection import folds as ridge_folds
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
-from mercer.plans.held_out import HeldOutPlan, plan_held_out
+from mercer.plans.closed_form_routes import ClosedFormRoute, cheapest_route
 from mercer.selection import GridSearchCV, nested_cv
 from mercer.selection.closed_form import ClosedFormTask, Run
 from mercer.selection.splits import splits_of
@@ -136,34 +136,34 @@ def model() -> tuple[list[Row], str]:
         K = Gaussian(6.0)(X)
         splits = splits_of(KFold(k), X, y, False)
         sizes = [len(split.test) for split in splits]
-        plan = plan_held_out(n, sizes, count, columns=k)
+        chosen = cheapest_route(n, sizes, count, columns=k)
         found = {
             route: measured(
-                replace(plan, route=route, once={}, each={}), K, y, splits, penalties(count)
+                replace(chosen, name=route, once={}, each={}), K, y, splits, penalties(count)
             )
-            for route, cost in plan.costs.items()
-            if cost <= 40 * plan.costs[plan.route]
+            for route, cost in chosen.costs.items()
+            if cost <= 40 * chosen.costs[chosen.name]
         }
-        unit = found[plan.route] / plan.costs[plan.route]
+        unit = found[chosen.name] / chosen.costs[chosen.name]
         for route, seconds in found.items():
-            told = (f"{plan.costs[route] * unit:.3f} s", f"{seconds:.3f} s")
-            mark = "*" if route == plan.route else ""
+            told = (f"{chosen.costs[route] * unit:.3f} s", f"{seconds:.3f} s")
+            mark = "*" if route == chosen.name else ""
             lines.append((f"{n}, {k}, {count}", route, *told, mark))
-        worst = max(worst, found[plan.route] / min(found.values()))
+        worst = max(worst, found[chosen.name] / min(found.values()))
     title = "The cost model (its unit is fitted to the chosen route of each case):"
     row = Row("cost model: chosen route / fastest, at worst", "", "", worst, at_most(1.5))
     return [row], f"{title}\n\n{columns(lines, words=(0, 1))}"
 
 
 def measured(
-    plan: HeldOutPlan, K: np.ndarray, y: np.ndarray, splits: Any, values: list[float]
+    chosen: ClosedFormRoute, K: np.ndarray, y: np.ndarray, splits: Any, values: list[float]
 ) -> float:
-    """Return how long a plan takes."""
+    """Return how long a route takes."""
 
     def work() -> None:
-        if plan.route != "refit":
+        if chosen.name != "refit":
             run = Run(ClosedFormTask(KernelRidge(), Regression(y, None), K, splits, values), {})
-            run.plan = plan
+            run.route = chosen
             run.finish()
             return
         for split in splits:

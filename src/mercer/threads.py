@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-__all__ = ["cores", "in_threads", "one_blas_thread", "stopping", "unfold", "using"]
+__all__ = ["cores", "in_threads", "one_blas_thread", "run_jobs", "stopping", "using"]
 
 
 def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool = True) -> None:
@@ -47,15 +47,20 @@ def in_threads(work: Callable[[Any], None], jobs: Iterable[Any], threads: bool =
             raise
 
 
-def unfold(work: Callable[[Any], Iterable[Any] | None], jobs: Iterable[Any]) -> None:
+def run_jobs(jobs: Iterable[Callable[[], Iterable[Any] | None]]) -> None:
     """Do all jobs on every core; a job may return further jobs, which are done as well.
 
     Examples
     --------
     >>> done = []
-    >>> unfold(lambda n: done.append(n) or range(n), [2])
-    >>> sorted(done)
-    [0, 0, 1, 2]
+    >>> def last():
+    ...     done.append("last")
+    >>> def first():
+    ...     done.append("first")
+    ...     return [last, last]
+    >>> run_jobs([first])
+    >>> done
+    ['first', 'last', 'last']
     """
     waiting, running, changed = deque(jobs), 0, threading.Condition()
 
@@ -73,7 +78,7 @@ def unfold(work: Callable[[Any], Iterable[Any] | None], jobs: Iterable[Any]) -> 
                 running += 1
             more: Iterable[Any] | None = None
             try:
-                more = work(job)
+                more = job()
             finally:
                 with changed:
                     running -= 1

@@ -12,7 +12,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from mercer.kernels import Gaussian
-from mercer.plans.held_out import HeldOutPlan
+from mercer.plans.closed_form_routes import ClosedFormRoute
 from mercer.selection import closed_form
 from mercer.selection.splits import Split
 
@@ -25,8 +25,8 @@ def forced(route):
     """Take one route, whatever it costs."""
     steps = 1000.0 if route == "steps" else 0.0
     name = "inverse" if route == "steps" else route
-    plan = HeldOutPlan(name, {name: 1.0}, steps=steps, next=name)
-    with patch.object(closed_form, "plan_held_out", lambda *_, **__: plan):
+    plan = ClosedFormRoute(name, {name: 1.0}, lanczos_budget=steps, next=name)
+    with patch.object(closed_form, "cheapest_route", lambda *_, **__: plan):
         yield
 
 
@@ -129,7 +129,7 @@ def problems(draw):
 def check(found, source, Y, splits, levels, weights, intercept, again=refit):
     """Compare all numbers that were foretold; return how many there were."""
     count = 0
-    for row, penalty in zip(found.scores, levels, strict=True):
+    for row, penalty in zip(found.predictions, levels, strict=True):
         for split, scores in zip(splits, row, strict=True):
             if scores is not None:
                 expected = again(source, Y, split, penalty, weights, intercept)

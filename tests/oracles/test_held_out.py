@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mercer import GaussianProcess, KernelDiscriminant, KernelRidge, KernelRidgeClassifier
 from mercer.machines.ridge import Regression
-from mercer.selection.closed_form import ClosedFormTask, cross_validate
+from mercer.selection.closed_form import ClosedFormTask, held_out_predictions
 from mercer.selection.splits import Split
 from mercer.solvers.ridge.held_out import held_out, nested
 from mercer.solvers.ridge.inverse import CholeskySystem
@@ -46,7 +46,7 @@ def test_what_is_foretold_is_what_a_refit_says(route, problem, gram, levels):
     target = Y[:, 0] if Y.shape[1] == 1 else Y
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = cross_validate(
+        found = held_out_predictions(
             [ClosedFormTask(machine, Regression(target, weights), K, splits, levels)]
         )[0]
     check(found, K, Y, splits, levels, weights, intercept)
@@ -69,7 +69,7 @@ def test_nested_folds(route, problem, levels, every):
     splits = [*outer, *inner]
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = cross_validate(
+        found = held_out_predictions(
             [ClosedFormTask(machine, Regression(Y, weights), K, splits, levels)]
         )[0]
     check(found, K, Y, splits, levels, weights, intercept)
@@ -88,7 +88,7 @@ def test_ordinary_problems_are_never_refitted(folds, intercept, weighted, route)
     splits = draw_folds(rng, n, folds)
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = cross_validate(
+        found = held_out_predictions(
             [ClosedFormTask(machine, Regression(Y, weights), K, splits, levels)]
         )[0]
     assert check(found, K, Y, splits, levels, weights, intercept) == 3 * len(splits)
@@ -109,7 +109,7 @@ def test_ordinary_nested_folds_are_never_refitted(intercept, targets, route):
     ]
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = cross_validate(
+        found = held_out_predictions(
             [ClosedFormTask(machine, Regression(Y, None), K, [*outer, *inner], levels)]
         )[0]
     assert check(found, K, Y, [*outer, *inner], levels, None, intercept) == 2 * 16
@@ -213,11 +213,11 @@ def test_machines_are_foretold_as_they_would_be_fitted(name, weighted, classes, 
     with forced(route):
         task = machine.regression(y, n, weights)
         source = F if route == "features" else K
-        found = cross_validate(
+        found = held_out_predictions(
             [ClosedFormTask(machine, task, source, splits, levels, route != "features")]
         )[0]
     known = 0
-    for penalty, row in zip(levels, found.scores, strict=True):
+    for penalty, row in zip(levels, found.predictions, strict=True):
         for split, scores in zip(splits, row, strict=True):
             fitted = type(machine)(**machine.get_params(deep=False))
             fitted.set_params(kernel="precomputed", penalty=penalty)

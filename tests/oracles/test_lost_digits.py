@@ -9,8 +9,8 @@ from scipy import sparse
 from mercer import KernelRidge
 from mercer.kernels import Gaussian, Linear
 from mercer.machines.ridge import Regression
-from mercer.selection.closed_form import ClosedFormTask, cross_validate
-from mercer.selection.held_out_scores import MAX_CONDITION
+from mercer.selection.closed_form import ClosedFormTask, held_out_predictions
+from mercer.selection.fold_predictions import MAX_CONDITION
 from mercer.selection.splits import Split
 from mercer.solvers.ridge.held_out import held_out
 from mercer.solvers.ridge.inverse import MIN_SHARE_LEFT, CholeskySystem
@@ -41,7 +41,7 @@ def test_what_features_foretell_is_what_a_refit_says(problem, count, orders, lev
     F[:, -1] = rng.choice([F[:, 0], F[:, -1], np.ones(len(Y)), F[:, -1] * (F[:, 0] > 0)])
     machine = KernelRidge(intercept=intercept)
     for source in (F, sparse.csr_array(F)):
-        found = cross_validate(
+        found = held_out_predictions(
             [
                 ClosedFormTask(
                     machine, Regression(Y, weights), source, splits, levels, is_gram=False
@@ -91,7 +91,7 @@ def test_small_features_that_look_like_rounding_are_not_forgotten(large):
     levels = [1e-9, 1e-3, 10.0]
     for source in (F, sparse.csr_array(F)):
         task = Regression(Y, None)
-        found = cross_validate(
+        found = held_out_predictions(
             [ClosedFormTask(KernelRidge(), task, source, splits, levels, is_gram=False)]
         )[0]
         count = check(found, F, Y, splits, levels, None, False, refit_features)
@@ -112,9 +112,9 @@ def test_nothing_is_lost_on_features_that_are_all_zero():
     for intercept in (False, True):
         machine, none = KernelRidge(intercept=intercept), np.zeros((5, 2))
         job = ClosedFormTask(machine, Regression(Y, None), none, splits, [1.0], is_gram=False)
-        [found] = cross_validate([job])
+        [found] = held_out_predictions([job])
         expected = [Y[s.train].mean() if intercept else 0.0 for s in splits]
-        for scores, value in zip(found.scores[0], expected, strict=True):
+        for scores, value in zip(found.predictions[0], expected, strict=True):
             np.testing.assert_allclose(scores, value, atol=1e-14)
 
 
@@ -135,13 +135,13 @@ def test_splits_that_are_not_a_plain_removal_are_left_to_refits():
         Split(np.array([0, 1, 2]), np.array([4, 5])),  # an item without weight
         Split(np.array([0, 1, 2]), np.array([4, 3, 3])),  # one that is asked twice
     ]
-    found = cross_validate(
+    found = held_out_predictions(
         [ClosedFormTask(KernelRidge(), Regression(Y, weights), K, splits, [1.0, 0.0])]
     )[0]
-    assert [scores is None for scores in found.scores[0]] == [True, True, True, False]
-    assert found.scores[1] == [None] * 4
+    assert [scores is None for scores in found.predictions[0]] == [True, True, True, False]
+    assert found.predictions[1] == [None] * 4
     expected = refit(K, Y[:, None], splits[3], 1.0, weights)
-    np.testing.assert_allclose(found.scores[0][3], expected[:, 0], atol=1e-12)
+    np.testing.assert_allclose(found.predictions[0][3], expected[:, 0], atol=1e-12)
 
 
 @pytest.mark.slow
@@ -155,7 +155,7 @@ def test_weights_that_are_many_orders_apart(route, seed, gram, penalty, intercep
     splits = draw_folds(rng, n, "k-fold")
     with forced(route):
         machine = KernelRidge(intercept=intercept)
-        found = cross_validate(
+        found = held_out_predictions(
             [ClosedFormTask(machine, Regression(Y, weights), K, splits, [penalty])]
         )[0]
     check(found, K, Y, splits, [penalty], weights, intercept)
@@ -179,7 +179,7 @@ def test_many_smooth_items_keep_their_digits(intercept):
     for splits in (halves, halves + inner):
         with forced("inverse"):
             machine = KernelRidge(intercept=intercept)
-            [found] = cross_validate(
+            [found] = held_out_predictions(
                 [ClosedFormTask(machine, Regression(Y, None), K, splits, [penalty])]
             )
         assert check(found, K, Y, splits, [penalty], None, intercept) == len(splits)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -105,27 +106,29 @@ def test_they_come_back_after_searches_on_several_threads(blas):
 def test_jobs_that_make_jobs():
     done = []
 
-    def halve(n: int) -> list[int]:
+    def halve(n: int) -> list[partial]:
         done.append(n)
-        return [n // 2] * 2 if n > 1 else []
+        return [partial(halve, n // 2)] * 2 if n > 1 else []
 
-    threads.unfold(halve, [8, 4])
+    threads.run_jobs([partial(halve, 8), partial(halve, 4)])
     assert sorted(done, reverse=True) == [8] + [4] * 3 + [2] * 6 + [1] * 12
 
 
 def test_a_job_that_fails_stops_the_others():
-    def work(n: int) -> list[int]:
+    def work(n: int) -> list[partial]:
         if n == 3:
             raise RuntimeError("three")
-        return [n + 1]  # for ever, if nobody stops it
+        return [partial(work, n + 1)]  # for ever, if nobody stops it
 
     with pytest.raises(RuntimeError, match="three"):
-        threads.unfold(work, [0])
+        threads.run_jobs([partial(work, 0)])
 
 
 def test_jobs_inside_a_job_are_done_too():
     done: list[tuple[int, int]] = []
-    threads.in_threads(lambda k: threads.unfold(lambda j: done.append((k, j)), range(3)), range(4))
+    threads.in_threads(
+        lambda k: threads.run_jobs([partial(done.append, (k, j)) for j in range(3)]), range(4)
+    )
     assert sorted(done) == [(k, j) for k in range(4) for j in range(3)]
 
 

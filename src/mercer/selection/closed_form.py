@@ -1,8 +1,17 @@
-"""Closed-form cross-validation: held-out scores of ridge-like machines by the cheapest route.
+"""Closed-form cross-validation: held-out predictions of ridge-like machines, without refits.
 
 A grid has several kernels and many penalties. Large penalties take a few products with the Gram
 matrix, the others an inverse each or one decomposition for all. All of that is independent work,
-and the cores share it.
+and the cores share it. The chain of routes of one task:
+
+1. `cheapest_route` (`mercer.plans.closed_form_routes`) compares what the routes would cost.
+2. If refits are cheaper, nothing is answered here, or each part is decomposed by itself.
+3. Otherwise large penalties are answered by Lanczos steps, if these are worth it.
+4. For the others a `System` of the cheaper route is prepared, and each penalty is a job.
+5. A penalty at which that route loses too many digits goes on to the next route; what no route can
+   answer stays None, and the caller fits the machine.
+
+Each of 3 to 5 is a job that returns the jobs that follow from it (`mercer.threads.run_jobs`).
 """
 
 from __future__ import annotations
@@ -19,27 +28,34 @@ from mercer.machines.abilities import ClosedForm, able
 from mercer.machines.ridge import Regression
 from mercer.memory import affordable
 from mercer.plans import Decision, Plan
-from mercer.plans.held_out import HeldOutPlan, numbers_stepped, plan_held_out
-from mercer.selection.held_out_scores import HeldOutScores, Scores
+from mercer.plans.closed_form_routes import (
+    ClosedFormRoute,
+    RouteName,
+    cheapest_route,
+    numbers_stepped,
+)
+from mercer.selection.fold_predictions import FoldPredictor, Predictions
 from mercer.selection.splits import FoldOrder, Split, order_by_fold
 from mercer.solvers.ridge.held_out import count_rows
-from mercer.threads import cores, unfold
+from mercer.threads import cores, run_jobs
 
 __all__ = [
-    "ClosedFormResult", "ClosedFormTask", "applies", "cross_validate",
+    "ClosedFormResult", "ClosedFormTask", "has_closed_form", "held_out_predictions",
 ]  # fmt: skip
+
+Job = Callable[[], Any]  # returns the jobs that follow from it
 
 MATRICES_PER_CORE = 5  # arrays of the size of a Gram matrix that each core takes
 
 
-def applies(machine: Any) -> bool:
-    """Tell whether a machine's held-out scores follow from one system, with its parameters.
+def has_closed_form(machine: Any) -> bool:
+    """Tell whether a machine's held-out predictions follow from one system, with its parameters.
 
     Examples
     --------
     >>> from mercer import SVC, GaussianProcess, KernelRidge
-    >>> applies(GaussianProcess()), applies(KernelRidge(penalty=0.0)), applies(SVC())
-    (True, False, False)
+    >>> [has_closed_form(m) for m in (GaussianProcess(), KernelRidge(penalty=0.0), SVC())]
+    [True, False, False]
     """
     if not able(machine, "closed-form folds") or not machine.similarities_suffice:
         return False
@@ -52,29 +68,29 @@ def applies(machine: Any) -> bool:
 
 @dataclass
 class ClosedFormResult:
-    """Scores of held-out items, or None where only a refit can be trusted.
+    """Predictions for held-out items, or None where only a refit can be trusted.
 
     Attributes
     ----------
-    scores : list of list
-        For each penalty and each split, what the machine's scores of the test items would be.
-    plan : HeldOutPlan or None
+    predictions : list of list
+        For each penalty and each split, f(x) + b of the test items as a refit would give it.
+    route : ClosedFormRoute or None
         None if no split is one that leaves items out.
     """
 
-    scores: list[Scores]
-    plan: HeldOutPlan | None
+    predictions: list[Predictions]
+    route: ClosedFormRoute | None
 
 
 @dataclass(frozen=True)
 class ClosedFormTask:
-    """A machine, and what its held-out scores are wanted for.
+    """A machine, and what its held-out predictions are wanted for.
 
     Attributes
     ----------
     machine : ClosedForm
         Its penalty does not matter.
-    task : Regression
+    regression : Regression
     source : ndarray
         The Gram matrix of all items, or their features.
     splits : sequence of Split
@@ -83,11 +99,11 @@ class ClosedFormTask:
     proved : bool
         Whether the Gram matrix is known to be positive semi-definite.
     ranked : bool
-        Whether the order of the items by their scores matters, not only their labels.
+        Whether the order of the items by their predictions matters, not only their labels.
     """
 
     machine: ClosedForm
-    task: Regression
+    regression: Regression
     source: Any
     splits: Sequence[Split]
     penalties: Sequence[float]
@@ -96,13 +112,13 @@ class ClosedFormTask:
     ranked: bool = False
 
 
-def cross_validate(
+def held_out_predictions(
     tasks: Sequence[ClosedFormTask], step: Callable[[int], None] = lambda count: None
 ) -> list[ClosedFormResult]:
-    """Return the held-out scores of machines for all penalties and splits, without fits.
+    """Return the held-out predictions of machines for all penalties and splits, without fits.
 
     What several tasks need is computed side by side, if they are enough for all cores, and fit.
-    `step` is told how many scores have become known.
+    `step` is told how many predictions have become known.
     """
     orders: dict[Any, FoldOrder] = {}
     found: list[ClosedFormResult] = []
@@ -110,13 +126,13 @@ def cross_validate(
         rest = tasks[len(found) :]
         runs = [Run(task, orders, step) for task in rest[: side_by_side(rest)]]
         if len(runs) >= cores():
-            several = [run for run in runs if run.plan and run.plan.route in SHARED_ROUTES]
-            unfold(lambda job: job(), [run.begin for run in several])
+            several = [run for run in runs if run.route and run.route.name in SHARED_ROUTES]
+            run_jobs([run.begin for run in several])
         found += [run.finish() for run in runs]
     return found
 
 
-SHARED_ROUTES = ("inverse", "tridiagonal")  # those that kernels take side by side
+SHARED_ROUTES: tuple[RouteName, ...] = ("inverse", "tridiagonal")  # taken side by side
 
 
 def side_by_side(tasks: Sequence[ClosedFormTask]) -> int:
@@ -129,7 +145,7 @@ def side_by_side(tasks: Sequence[ClosedFormTask]) -> int:
 
 
 class Run:
-    """A task with its plan, and the scores that are known so far."""
+    """A task with its route, and the predictions that are known so far."""
 
     def __init__(
         self,
@@ -140,104 +156,102 @@ class Run:
         splits, is_gram = task.splits, task.is_gram
         self._step, self._counted = step, [0] * len(task.penalties)
         self.penalties, self.proved = task.penalties, task.proved
-        self.scores: list[Scores] = [[None] * len(splits) for _ in task.penalties]
-        self.plan: HeldOutPlan | None = None
+        self.predictions: list[Predictions] = [[None] * len(splits) for _ in task.penalties]
+        self.route: ClosedFormRoute | None = None
         self.begun = False
         # Tasks that differ in their kernel alone have their items in the same order.
-        weights = task.task.weights
+        weights = task.regression.weights
         key = is_gram, id(weights), *((id(s.train), id(s.test), s.within) for s in splits)
         if key not in orders:
-            orders[key] = order_by_fold(splits, len(task.task.target), weights, nest=is_gram)
+            orders[key] = order_by_fold(splits, len(task.regression.target), weights, nest=is_gram)
         folds = orders[key]
         sizes = [0 if rows is None else count_rows(rows) for rows in folds.removed]
-        used = [size for size in sizes if size]
-        if not used:
-            return
-        nested = _nested(splits, sizes) if folds.nested else []
-        width = None if is_gram else int(task.source.shape[1])
-        targets, intercept = task.task.target[:1].size, task.machine.has_intercept
-        self.columns = len(used) * (targets + intercept)
-        n, columns = len(folds.items), len(used) * targets
-        count = len(self.penalties)
-        self.plan = plan_held_out(n, used, count, width, nested, columns, intercept)
-        self.held_out = HeldOutScores(
-            task.machine, task.task, task.source, splits, folds, task.ranked
+        self.predictor = FoldPredictor(
+            task.machine, task.regression, task.source, splits, folds, task.ranked
         )
+        used = [size for size in sizes if size]
+        targets, intercept = task.regression.target[:1].size, task.machine.has_intercept
+        self.columns = len(used) * (targets + intercept)
+        if used:
+            nested = _nested(splits, sizes) if folds.nested else []
+            width = None if is_gram else int(task.source.shape[1])
+            n, columns, count = len(folds.items), len(used) * targets, len(self.penalties)
+            self.route = cheapest_route(n, used, count, width, nested, columns, intercept)
 
-    def begin(self) -> list[Callable[[], Any]]:
+    def begin(self) -> list[Job]:
         """Do what a few products can do, and return what is left to compute."""
         self.begun = True
         self._by_steps()
         left = self._left()
-        assert self.plan is not None
-        return [partial(self._each, self.plan.route_for(len(left)), left)] if left else []
+        assert self.route is not None
+        return [partial(self._prepare, self.route.name_for(len(left)), left)] if left else []
 
-    def _each(self, route: str, places: Sequence[int]) -> list[Callable[[], Any]]:
+    def _prepare(self, route: RouteName, penalty_ids: Sequence[int]) -> list[Job]:
         """Prepare the system of a route, and return what is to be done for each penalty.
 
         Small penalties need more digits than a decomposition has; they go on to the next route.
         """
-        assert self.plan is not None
-        system = self.held_out.system(route, [self.penalties[k] for k in places])
-        other = self.plan.next
+        assert self.route is not None
+        system = self.predictor.system(route, [self.penalties[k] for k in penalty_ids])
+        other = self.route.next
 
-        def one(k: int) -> list[Callable[[], Any]]:
-            self.held_out.by_inverse(system, self.penalties[k], self.scores[k])
+        def answer(k: int) -> list[Job]:
+            self.predictor.by_inverse(system, self.penalties[k], self.predictions[k])
             self._tell([k])
-            again = route != other and _is_empty(self.scores[k])
-            return [partial(self._each, other, [k])] if again else []
+            again = route != other and _is_empty(self.predictions[k])
+            return [partial(self._prepare, other, [k])] if again else []
 
-        return [partial(one, k) for k in places]
+        return [partial(answer, k) for k in penalty_ids]
 
     def finish(self) -> ClosedFormResult:
-        """Return all scores that can be known."""
-        plan = self.plan
-        if plan is None or plan.route == "refit":
+        """Return all predictions that can be known."""
+        route = self.route
+        if route is None or route.name == "refit":
             return self._result()
-        if plan.route == "refit tridiagonal":
-            self.held_out.by_parts(self.penalties, self.scores)
+        if route.name == "refit tridiagonal":
+            self.predictor.by_parts(self.penalties, self.predictions)
             return self._result()
         if not self.begun:
-            unfold(lambda job: job(), self.begin())
+            run_jobs(self.begin())
         return self._result()
 
     def _result(self) -> ClosedFormResult:
-        """Return the scores, and let go of the matrices."""
-        self._tell(range(len(self.scores)))
-        self.__dict__.pop("held_out", None)
-        return ClosedFormResult(self.scores, self.plan)
+        """Return the predictions, and let go of the matrices."""
+        self._tell(range(len(self.predictions)))
+        del self.predictor
+        return ClosedFormResult(self.predictions, self.route)
 
     def _tell(self, places: Iterable[int]) -> None:
-        """Say how many more scores are known at some penalties, with which nobody else works."""
+        """Say how many more predictions are known at penalties that nobody else works on."""
         for k in places:
-            known = sum(one is not None for one in self.scores[k])
+            known = sum(one is not None for one in self.predictions[k])
             if known > self._counted[k]:
                 self._step(known - self._counted[k])
                 self._counted[k] = known
 
     def _left(self) -> list[int]:
-        """Return where no score is known, from small to large penalties."""
-        places = [k for k, row in enumerate(self.scores) if _is_empty(row)]
+        """Return where no prediction is known, from small to large penalties."""
+        places = [k for k, row in enumerate(self.predictions) if _is_empty(row)]
         return sorted(places, key=lambda k: self.penalties[k])
 
     def _by_steps(self) -> None:
-        assert self.plan is not None
-        size = numbers_stepped(len(self.held_out.folds.items), self.columns, len(self.penalties))
-        if self.plan.steps and affordable(8.0 * size * cores()):
+        assert self.route is not None
+        size = numbers_stepped(len(self.predictor.folds.items), self.columns, len(self.penalties))
+        if self.route.lanczos_budget and affordable(8.0 * size * cores()):
             before = self._left()
-            self.held_out.by_steps(self.penalties, self.scores, self.plan.steps)
-            self._take_back([k for k in before if not _is_empty(self.scores[k])])
+            self.predictor.by_steps(self.penalties, self.predictions, self.route.lanczos_budget)
+            self._take_back([k for k in before if not _is_empty(self.predictions[k])])
             self._tell(before)
 
     def _take_back(self, found: list[int]) -> None:
-        """Empty the scores at penalties that are too small to make the matrix definite.
+        """Empty the predictions at penalties that are too small to make the matrix definite.
 
         Steps do not notice that if the targets are zero in the direction of a negative eigenvalue.
         """
         for k in sorted(found, key=lambda k: self.penalties[k]):
-            if self.proved or self.held_out.is_definite(self.penalties[k]):
+            if self.proved or self.predictor.is_definite(self.penalties[k]):
                 return
-            self.scores[k][:] = [None] * len(self.scores[k])
+            self.predictions[k][:] = [None] * len(self.predictions[k])
 
 
 def _nested(splits: Sequence[Split], sizes: list[int]) -> list[tuple[int, list[int]]]:
@@ -249,5 +263,5 @@ def _nested(splits: Sequence[Split], sizes: list[int]) -> list[tuple[int, list[i
     return [(sizes[o], parts) for o, parts in inner.items()]
 
 
-def _is_empty(row: Scores) -> bool:
+def _is_empty(row: Predictions) -> bool:
     return all(one is None for one in row)

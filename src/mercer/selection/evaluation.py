@@ -120,17 +120,17 @@ class Evaluation:
         self.account = Account()
         self.weights = self.parameters.get("sample_weight")
 
-    def _fit(self, machine: Any, k: int, outcome: Outcome) -> None:
+    def _refit_on_items(self, machine: Any, k: int, outcome: Outcome) -> None:
         """Fit a machine on the items themselves, as scikit-learn would."""
         split = self.splits[k]
         with self.account.of("refits"):
             parts = [
                 rows_of(machine, self.X, rows, split.train) for rows in (split.train, split.test)
             ]
-            self._fitted(clone(machine), k, parts[0], (parts[1], parts[0]), outcome)
+            self._fit_and_score(clone(machine), k, parts[0], (parts[1], parts[0]), outcome)
         self.account.counts["refitted"] += 1
 
-    def _fitted(
+    def _fit_and_score(
         self, machine: Any, k: int, X: Items | Points, new: tuple[Any, Any], outcome: Outcome
     ) -> None:
         """Fit a machine and score it on the test items and, if wanted, on the training items."""

@@ -18,8 +18,8 @@ from mercer.domains import Items
 from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.evaluation import Outcome
-from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import check_name, scoring_of, try_out
+from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import Split, splits_of
 from mercer.selection.validation import (
     admit_data,

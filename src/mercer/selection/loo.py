@@ -14,9 +14,9 @@ from mercer.domains import Items, admit_target
 from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.evaluation import Account
-from mercer.selection.pipelines import evaluate
 from mercer.selection.ridge_task import Measures, conditions, decompose, measure, path_task
 from mercer.selection.scoring import Answers
+from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import splits_of
 from mercer.selection.validation import admit_data, require_machine
 

@@ -22,11 +22,11 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import Items
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.progress import progress
-from mercer.selection.closed_form import applies
+from mercer.selection.closed_form import has_closed_form
 from mercer.selection.evaluation import Account, Outcome
 from mercer.selection.grid_edges import grid_edges
-from mercer.selection.pipelines import evaluate
 from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
+from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import Split, require_classes, splits_of
 from mercer.selection.validation import TrainingData, admit_data, candidates, grid_combinations
 
@@ -217,7 +217,7 @@ class Loops:
     def inner_means(self) -> np.ndarray:
         """Return the mean inner score of each candidate, a row for each outer fold."""
         outer, inner = self.folds.outer, self.folds.inner
-        if all(applies(machine) for machine in self.machines):
+        if all(has_closed_form(machine) for machine in self.machines):
             # Where nothing is fitted again, the outer folds are a by-product.
             outcomes = self._run(self.machines, [*outer, *inner])
             self._outer = [row[: len(outer)] for row in outcomes]

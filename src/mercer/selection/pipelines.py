@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +16,11 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import GRAM_ROWS, Items, is_frame
 from mercer.kernels import named
 from mercer.machines.abilities import able
-from mercer.selection.evaluation import Account, Outcome, warn_failures
-from mercer.selection.scoring import Scoring
-from mercer.selection.shared_gram import SharedGramEvaluation
+from mercer.selection.evaluation import Account, Outcome
 from mercer.selection.splits import Split
 from mercer.selection.validation import settings_key
 
-__all__ = ["evaluate", "is_shared_pipeline"]
+__all__ = ["is_shared_pipeline", "run_pipelines"]
 
 
 def is_shared_pipeline(estimator: BaseEstimator) -> bool:
@@ -44,60 +42,37 @@ def is_shared_pipeline(estimator: BaseEstimator) -> bool:
     return last.similarities_suffice and named(last.kernel).domain != GRAM_ROWS
 
 
-def evaluate(
-    machines: Sequence[BaseEstimator],
-    X: Items,
-    y: ArrayLike | None,
-    splits: Sequence[Split],
-    scoring: Scoring,
-    params: dict[str, Any],
-    **how: Any,
-) -> tuple[list[list[Outcome]], Account]:
-    """Return how each machine or pipeline does on each split, and where the time went."""
-    # What `fit_transform` gives need not be what `transform` will say of the same items.
-    whole = bool(params) or scoring.own or how.get("train_scores", False)
-    if not whole and all(is_shared_pipeline(machine) for machine in machines):
-        outcomes, account = _run_pipelines(machines, X, y, splits, scoring, **how)
-    else:
-        evaluation = SharedGramEvaluation(X, y, splits, scoring, params, **how)
-        outcomes, account = evaluation.run(machines), evaluation.account
-    warn_failures(outcomes, how.get("error_score", np.nan))
-    return outcomes, account
-
-
-def _run_pipelines(
+def run_pipelines(
+    run: Callable[..., tuple[list[list[Outcome]], Account]],
     pipelines: Sequence[Pipeline],
     X: Items,
     y: ArrayLike | None,
     splits: Sequence[Split],
-    scoring: Scoring,
-    **how: Any,
 ) -> tuple[list[list[Outcome]], Account]:
     """Return how each pipeline does on each split, and where the time went.
 
     Nothing of the test items is seen by the transformers: they are fitted on each training part,
-    once for all machines behind them.
+    once for all machines behind them. `run(machines, X, y, splits)` evaluates those machines.
     """
     groups: dict[Any, list[int]] = {}
-    for place, pipeline in enumerate(pipelines):
+    for i, pipeline in enumerate(pipelines):
         key = tuple(_settings(step) for _, step in pipeline.steps[:-1])
-        groups.setdefault(key, []).append(place)
+        groups.setdefault(key, []).append(i)
     outcomes = [[Outcome() for _ in splits] for _ in pipelines]
     account = Account()
-    for places in groups.values():
+    for group in groups.values():
         for k, split in enumerate(splits):
             with account.of("transformers"):
-                found = _transformed(pipelines[places[0]], X, y, split)
+                found = _transformed(pipelines[group[0]], X, y, split)
             if found is None:
-                evaluation = SharedGramEvaluation(X, y, [split], scoring, **how)
-                rows = evaluation.run([pipelines[place] for place in places])
+                rows, spent = run([pipelines[i] for i in group], X, y, [split])
             else:
                 items, labels, part = found
-                evaluation = SharedGramEvaluation(items, labels, [part], scoring, **how)
-                rows = evaluation.run([pipelines[place].steps[-1][1] for place in places])
-            for place, row in zip(places, rows, strict=True):
-                outcomes[place][k] = row[0]
-            account.add(evaluation.account)
+                machines = [pipelines[i].steps[-1][1] for i in group]
+                rows, spent = run(machines, items, labels, [part])
+            for i, row in zip(group, rows, strict=True):
+                outcomes[i][k] = row[0]
+            account.add(spent)
     return outcomes, account
 
 

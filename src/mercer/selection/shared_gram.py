@@ -13,14 +13,14 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples
 
-from mercer.domains import GramRows, Points, admit_weights
+from mercer.domains import GramRows, Items, Points, admit_weights
 from mercer.engine.tiles import fill_several
 from mercer.errors import MercerError
 from mercer.gram import assemble, features_of
@@ -30,33 +30,74 @@ from mercer.machines.machine import POLICIES
 from mercer.memory import affordable
 from mercer.selection.closed_form import (
     MATRICES_PER_CORE,
+    ClosedFormResult,
     ClosedFormTask,
-    applies,
-    cross_validate,
+    has_closed_form,
+    held_out_predictions,
 )
-from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
-from mercer.selection.splits import renumbered
+from mercer.selection.evaluation import (
+    Account,
+    Evaluation,
+    Outcome,
+    PredictionScores,
+    warn_failures,
+)
+from mercer.selection.pipelines import is_shared_pipeline, run_pipelines
+from mercer.selection.scoring import Scoring
+from mercer.selection.splits import Split, renumbered
 from mercer.selection.svc_along_C import has_path, jobs_along_C
 from mercer.selection.validation import settings_key
 from mercer.threads import cores, in_threads, one_blas_thread
 
-__all__ = ["SharedGramEvaluation"]
+__all__ = ["SharedGramEvaluation", "evaluate"]
 
 MATRICES_AT_ONCE = 6  # Gram matrices that are filled at once
 MAX_ONE_THREAD_ITEMS = 500  # items up to which threads of BLAS would only wait for each other
-WORKING_MATRICES = (
-    2  # arrays of a Gram matrix's size that the work on it may take, and what its cores take
-)
+WORKING_MATRICES = 2  # of the size of a Gram matrix: what work takes besides each core's own
+
+Unanswered = dict[int, list[int]]  # by number of the machine, the splits without an answer
 
 
-@dataclass(frozen=True)
-class Batch:
-    """A task for some of many machines, on some of many splits; `rest` is what has no answer."""
+class Group(NamedTuple):
+    """Numbers of machines with the same kernel, and of the splits on which it is the same."""
 
-    job: ClosedFormTask
-    places: list[int]
+    machine_ids: list[int]
     splits: list[int]
-    rest: dict[int, list[int]]
+
+
+class Batch(NamedTuple):
+    """Machines of a group that differ in their penalties alone, and their closed-form task."""
+
+    task: ClosedFormTask
+    machine_ids: list[int]
+    splits: list[int]
+
+
+def evaluate(
+    machines: Sequence[BaseEstimator],
+    X: Items,
+    y: ArrayLike | None,
+    splits: Sequence[Split],
+    scoring: Scoring,
+    params: dict[str, Any],
+    **how: Any,
+) -> tuple[list[list[Outcome]], Account]:
+    """Return how each machine or pipeline does on each split, and where the time went."""
+
+    def run(
+        machines: Sequence[BaseEstimator], X: Items, y: ArrayLike | None, splits: Sequence[Split]
+    ) -> tuple[list[list[Outcome]], Account]:
+        evaluation = SharedGramEvaluation(X, y, splits, scoring, params, **how)
+        return evaluation.run(machines), evaluation.account
+
+    # What `fit_transform` gives need not be what `transform` will say of the same items.
+    whole = bool(params) or scoring.own or how.get("train_scores", False)
+    if not whole and all(is_shared_pipeline(machine) for machine in machines):
+        outcomes, account = run_pipelines(run, machines, X, y, splits)
+    else:
+        outcomes, account = run(machines, X, y, splits)
+    warn_failures(outcomes, how.get("error_score", np.nan))
+    return outcomes, account
 
 
 class SharedGramEvaluation(Evaluation):
@@ -65,19 +106,18 @@ class SharedGramEvaluation(Evaluation):
     def run(self, machines: Sequence[BaseEstimator]) -> list[list[Outcome]]:
         """Return how each machine does on each split."""
         outcomes = [[Outcome() for _ in self.splits] for _ in machines]
-        self._later: list[Callable[[], None]] = []  # on several kernels, best done at once
-        groups: dict[Kernel, list[int]] = defaultdict(list)
-        alone = []
-        for place, machine in enumerate(machines):
+        by_kernel: dict[Kernel, list[int]] = defaultdict(list)
+        without_gram = []
+        for i, machine in enumerate(machines):
             if self._shares(machine):
-                groups[named(machine.kernel)].append(place)
+                by_kernel[named(machine.kernel)].append(i)
             else:
-                alone.append(place)
-        if groups:
-            alone += self._shared(machines, groups, outcomes)
-        for place in sorted(alone):
-            for k in range(len(self.splits)):
-                self._fit(machines[place], k, outcomes[place][k])
+                without_gram.append(i)
+        if by_kernel:
+            without_gram += self._run_shared(machines, by_kernel, outcomes)
+        for i in sorted(without_gram):
+            for split in range(len(self.splits)):
+                self._refit_on_items(machines[i], split, outcomes[i][split])
         return outcomes
 
     # ---- what can be shared ------------------------------------------------------------------
@@ -98,55 +138,70 @@ class SharedGramEvaluation(Evaluation):
             return False
         return kernel.proof().verdict != "refuted"
 
-    def _shared(
+    def _run_shared(
         self,
         machines: Sequence[BaseEstimator],
-        groups: dict[Kernel, list[int]],
+        by_kernel: dict[Kernel, list[int]],
         outcomes: list[list[Outcome]],
     ) -> list[int]:
         """Run all machines that share a Gram matrix; return those for which there is no room."""
         admitted: dict[Any, Points] = {}
-        tasks: dict[Any, dict[Kernel, list[tuple[list[int], list[int]]]]] = {}
-        alone: list[int] = []
-        for kernel, places in groups.items():
+        by_domain: dict[Any, dict[Kernel, list[Group]]] = {}
+        without_gram: list[int] = []
+        for kernel, machine_ids in by_kernel.items():
             try:
                 domain = kernel.domain
                 with self.account.of("reading and resolving"):
                     if domain not in admitted:
-                        admitted[domain] = machines[places[0]]._admit(self.X)
+                        admitted[domain] = machines[machine_ids[0]]._admit(self.X)
                     resolved = self._resolved(kernel, admitted[domain])
             except Exception as error:  # its fits will fail; if no kernel works, none need be made
-                alone += places
-                if len(alone) == len(machines):
+                without_gram += machine_ids
+                if len(without_gram) == len(machines):
                     raise error
                 continue
-            todo = tasks.setdefault(domain, {})
+            groups = by_domain.setdefault(domain, {})
             for concrete, splits in resolved.items():
-                todo.setdefault(concrete, []).append((places, splits))
-        for domain, todo in tasks.items():
-            points = admitted[domain]
-            thick = [
-                kernel
-                for kernel, jobs in todo.items()
-                if not self._by_features(kernel, points, machines, jobs, outcomes)
-            ]
-            for some in self._portions(thick, points):
-                if not some:
-                    alone += [place for k in thick for places, _ in todo[k] for place in places]
-                    break
-                grams = dict(zip(some, self._grams(some, points), strict=True))
-                alone += [p for k in some if grams[k] is None for ps, _ in todo[k] for p in ps]
-                known = {k: K for k, K in grams.items() if K is not None}
-                rests = self._ridges(machines, known, todo, outcomes)
-                for kernel, K in known.items():
-                    for (places, splits), rest in zip(todo[kernel], rests[kernel], strict=True):
-                        self._on_gram(machines, kernel, points, K, places, splits, outcomes, rest)
-                if self._later:
-                    with self.account.of("support vector machines along C"):
-                        in_threads(lambda job: job(), self._later)
-                    self._later = []
-                points.forget()  # the next portion has other kernels
-        return sorted(set(alone))
+                groups.setdefault(concrete, []).append(Group(machine_ids, splits))
+        for domain, groups in by_domain.items():
+            without_gram += self._run_domain(machines, groups, admitted[domain], outcomes)
+        return sorted(set(without_gram))
+
+    def _run_domain(
+        self,
+        machines: Sequence[BaseEstimator],
+        groups: dict[Kernel, list[Group]],
+        points: Points,
+        outcomes: list[list[Outcome]],
+    ) -> list[int]:
+        """Run the machines of some kernels on the same points; return those without a matrix."""
+        kernels = [
+            kernel
+            for kernel in groups
+            if not self._run_by_features(kernel, points, machines, groups[kernel], outcomes)
+        ]
+        without_gram: list[int] = []
+        for portion in self._portions(kernels, points):
+            if not portion:
+                return [i for kernel in kernels for group in groups[kernel] for i in group[0]]
+            grams = {}
+            for kernel, K in zip(portion, self._grams(portion, points), strict=True):
+                if K is None:
+                    without_gram += [i for group in groups[kernel] for i in group.machine_ids]
+                else:
+                    grams[kernel] = K
+            unanswered = self._run_closed_form(machines, grams, groups, outcomes)
+            deferred: list[Callable[[], None]] = []
+            for kernel, K in grams.items():
+                for group, missing in zip(groups[kernel], unanswered[kernel], strict=True):
+                    deferred += self._run_on_gram(
+                        machines, kernel, points, K, group, missing, outcomes
+                    )
+            if deferred:
+                with self.account.of("support vector machines along C"):
+                    in_threads(lambda job: job(), deferred)
+            points.forget()  # the next portion has other kernels
+        return without_gram
 
     def _resolved(self, kernel: Kernel, points: Points) -> dict[Kernel, list[int]]:
         """Return the concrete kernels and the splits for which each one stands."""
@@ -155,10 +210,10 @@ class SharedGramEvaluation(Evaluation):
             return {kernel: everywhere}
         weights = admit_weights(self.weights, len(points))
         found: dict[Kernel, list[int]] = {}
-        for k in everywhere:
-            train = self.splits[k].train
+        for split in everywhere:
+            train = self.splits[split].train
             concrete = kernel.resolve(points[train], None if weights is None else weights[train])
-            found.setdefault(concrete, []).append(k)
+            found.setdefault(concrete, []).append(split)
         return found
 
     def _portions(self, kernels: list[Kernel], points: Points) -> list[list[Kernel]]:
@@ -192,17 +247,17 @@ class SharedGramEvaluation(Evaluation):
             return [assemble(kernels[0], points).matrix()]
         return fill_several(kernels, points)
 
-    def _by_features(
+    def _run_by_features(
         self,
         kernel: Kernel,
         points: Points,
         machines: Sequence[BaseEstimator],
-        jobs: list[tuple[list[int], list[int]]],
+        groups: list[Group],
         outcomes: list[list[Outcome]],
     ) -> bool:
         """Run ridges whose kernel has few features without a Gram matrix; tell whether so."""
-        every = [machines[place] for places, _ in jobs for place in places]
-        if self.train_scores or not all(applies(machine) for machine in every):
+        every = [machines[i] for group in groups for i in group.machine_ids]
+        if self.train_scores or not all(has_closed_form(machine) for machine in every):
             return False  # the others gain more from a Gram matrix that they share
         count = _features(kernel, points)
         if count is None or 2 * count > len(points):
@@ -211,168 +266,206 @@ class SharedGramEvaluation(Evaluation):
             features = features_of(kernel, points)(points)
         except Exception:  # so will a Gram matrix
             return False
-        for places, splits in jobs:
-            rest: dict[int, list[int]] = {}
-            asked = self._batches(machines, features, places, splits, rest, gram=False)
-            self._closed_form(machines, asked, outcomes)
-            for place, missing in rest.items():
-                for k in missing:
-                    self._fit(machines[place], k, outcomes[place][k])
+        for group in groups:
+            batches, unanswered = self._batches(machines, features, group, is_gram=False)
+            for more in self._predict_held_out(machines, batches, outcomes):
+                unanswered.update(more)
+            for i, missing in unanswered.items():
+                for split in missing:
+                    self._refit_on_items(machines[i], split, outcomes[i][split])
         return True
 
     # ---- on one Gram matrix --------------------------------------------------------------------
 
-    def _families(
-        self, machines: Sequence[BaseEstimator], places: list[int], name: str
+    def _differing_in(
+        self, name: str, machines: Sequence[BaseEstimator], machine_ids: list[int]
     ) -> list[list[int]]:
-        """Return the places of machines that differ in one parameter, in groups."""
+        """Return machines that differ in one parameter alone, in groups."""
         found: dict[Any, list[int]] = defaultdict(list)
-        for place in places:
-            found[settings_key(machines[place], name)].append(place)
+        for i in machine_ids:
+            found[settings_key(machines[i], name)].append(i)
         return list(found.values())
 
-    def _on_gram(
+    def _run_on_gram(
         self,
         machines: Sequence[BaseEstimator],
         kernel: Kernel,
         points: Points,
         K: np.ndarray,
-        places: list[int],
-        splits: list[int],
+        group: Group,
+        unanswered: Unanswered,
         outcomes: list[list[Outcome]],
-        rest: dict[int, list[int]],
-    ) -> None:
-        """Run some machines on some splits with one Gram matrix; of ridges only `rest`.
+    ) -> list[Callable[[], None]]:
+        """Run some machines on some splits with one Gram matrix; return the jobs along C.
 
-        If the kernel has fewer features than there are items the matrix is singular. Then a ridge
-        that needs more digits than the matrix has is fitted to the items, where it has them.
+        Those are best done for several kernels at once. Of machines with a closed form only what
+        it left unanswered is done. If the kernel has fewer features than there are items the
+        matrix is singular. Then a ridge that needs more digits than the matrix has is fitted to
+        the items, where it has them.
         """
-        paths = [p for p in places if has_path(machines[p]) and self._follows(machines[p], kernel)]
-        done = {p for p in places if applies(machines[p]) and not self.train_scores}
-        for some in self._families(machines, paths, "C"):
-            jobs = jobs_along_C(self, machines, K, some, splits, outcomes)
+        machine_ids, splits = group
+        paths = [
+            i for i in machine_ids if has_path(machines[i]) and self._follows(machines[i], kernel)
+        ]
+        answered = set(self._with_closed_form(machines, machine_ids))
+        deferred: list[Callable[[], None]] = []
+        for along_C in self._differing_in("C", machines, paths):
+            jobs = jobs_along_C(self, machines, K, along_C, splits, outcomes)
             if jobs:
-                self._later += jobs
-                done.update(some)
-        rest.update({place: splits for place in places if place not in done})
+                deferred += jobs
+                answered.update(along_C)
+        refits = {**unanswered, **{i: splits for i in machine_ids if i not in answered}}
+        ridges = {i for i in refits if able(machines[i], "closed-form folds")}
+        few_features = bool(ridges) and (_features(kernel, points) or len(K)) < len(K)
         by_split: dict[int, list[int]] = defaultdict(list)
-        ridges = {place for place in rest if able(machines[place], "closed-form folds")}
-        thin = bool(ridges) and (_features(kernel, points) or len(K)) < len(K)
-        for place, missing in rest.items():
-            for k in missing:
-                if thin and place in ridges:
-                    self._fit(machines[place], k, outcomes[place][k])
+        for i, missing in refits.items():
+            for split in missing:
+                if few_features and i in ridges:
+                    self._refit_on_items(machines[i], split, outcomes[i][split])
                 else:
-                    by_split[k].append(place)
-        for k, some in by_split.items():
+                    by_split[split].append(i)
+        for split, some in by_split.items():
             with self.account.of("refits on parts of a Gram matrix"):
-                self._on_part(machines, kernel, K, k, some, outcomes)
+                self._refit_on_part(machines, kernel, K, split, some, outcomes)
+        return deferred
 
-    def _ridges(
+    def _with_closed_form(
+        self, machines: Sequence[BaseEstimator], machine_ids: list[int]
+    ) -> list[int]:
+        return [i for i in machine_ids if has_closed_form(machines[i]) and not self.train_scores]
+
+    def _run_closed_form(
         self,
         machines: Sequence[BaseEstimator],
         grams: dict[Kernel, np.ndarray],
-        todo: dict[Kernel, list[tuple[list[int], list[int]]]],
+        groups: dict[Kernel, list[Group]],
         outcomes: list[list[Outcome]],
-    ) -> dict[Kernel, list[dict[int, list[int]]]]:
-        """Score ridge-like machines on all Gram matrices; return which splits are left of each."""
-        rests: dict[Kernel, list[dict[int, list[int]]]] = {}
-        asked: list[Batch] = []
+    ) -> dict[Kernel, list[Unanswered]]:
+        """Score ridge-like machines on all Gram matrices at once.
+
+        Returns for each group of each kernel which machines and splits have no answer.
+        """
+        unanswered: dict[Kernel, list[Unanswered]] = {kernel: [] for kernel in grams}
+        batches: list[Batch] = []
+        owners: list[Unanswered] = []  # of each batch, where its group notes what is unanswered
         for kernel, K in grams.items():
-            rests[kernel] = [{} for _ in todo[kernel]]
-            for (places, splits), rest in zip(todo[kernel], rests[kernel], strict=True):
-                some = [p for p in places if applies(machines[p]) and not self.train_scores]
-                asked += self._batches(machines, K, some, splits, rest)
-        self._closed_form(machines, asked, outcomes)
-        return rests
+            for group in groups[kernel]:
+                ridges = Group(self._with_closed_form(machines, group.machine_ids), group.splits)
+                more, refused = self._batches(machines, K, ridges)
+                unanswered[kernel].append(refused)
+                batches += more
+                owners += [refused] * len(more)
+        missing = self._predict_held_out(machines, batches, outcomes)
+        for owner, left in zip(owners, missing, strict=True):
+            owner.update(left)
+        return unanswered
 
     def _batches(
         self,
         machines: Sequence[BaseEstimator],
         source: Any,
-        places: list[int],
-        splits: list[int],
-        rest: dict[int, list[int]],
-        gram: bool = True,
-    ) -> list[Batch]:
-        """Return what has a closed form; machines of which that is not known go to `rest`."""
-        found = []
-        for some in self._families(machines, places, "penalty"):
-            machine = machines[some[0]]
+        group: Group,
+        is_gram: bool = True,
+    ) -> tuple[list[Batch], Unanswered]:
+        """Return the closed-form tasks of a group, and the machines that cannot have one."""
+        batches, refused = [], {}
+        parts = renumbered([self.splits[split] for split in group.splits], group.splits)
+        for machine_ids in self._differing_in("penalty", machines, group.machine_ids):
+            machine = machines[machine_ids[0]]
             try:
-                penalties = [float(machines[place].penalty) for place in some]
-                task = machine.regression(self.y, source.shape[0], self.weights)
+                penalties = [float(machines[i].penalty) for i in machine_ids]
+                regression = machine.regression(self.y, source.shape[0], self.weights)
             except MercerError:  # a fit will say it better
-                rest.update(dict.fromkeys(some, splits))
+                refused.update(dict.fromkeys(machine_ids, group.splits))
                 continue
-            parts = renumbered([self.splits[k] for k in splits], splits)
             proved = named(machine.kernel).proof().verdict == "proved"
-            ranked = not self.scoring.by_labels
-            job = ClosedFormTask(machine, task, source, parts, penalties, gram, proved, ranked)
-            found.append(Batch(job, some, splits, rest))
-        return found
+            task = ClosedFormTask(
+                machine, regression, source, parts, penalties, is_gram, proved,
+                ranked=not self.scoring.by_labels,
+            )  # fmt: skip
+            batches.append(Batch(task, machine_ids, group.splits))
+        return batches, refused
 
-    def _closed_form(
-        self, machines: Sequence[BaseEstimator], asked: list[Batch], outcomes: list[list[Outcome]]
-    ) -> None:
-        """Score ridge-like machines without fitting them; what is not trusted goes to `rest`."""
-        served = sum(len(one.places) * len(one.splits) for one in asked)
+    def _predict_held_out(
+        self,
+        machines: Sequence[BaseEstimator],
+        batches: list[Batch],
+        outcomes: list[list[Outcome]],
+    ) -> list[Unanswered]:
+        """Score ridge-like machines without fitting them; return what is not to be trusted."""
+        served = sum(len(batch.machine_ids) * len(batch.splits) for batch in batches)
         start = time.perf_counter()
-        few = (
-            one_blas_thread if len(self.splits[0].train) < MAX_ONE_THREAD_ITEMS else nullcontext()
-        )
-        with self.account.of("held-out predictions without refits"), few:
-            answers = cross_validate([one.job for one in asked], self.step)
+        small = len(self.splits[0].train) < MAX_ONE_THREAD_ITEMS
+        with (
+            self.account.of("held-out predictions without refits"),
+            one_blas_thread if small else nullcontext(),
+        ):
+            answers = held_out_predictions([batch.task for batch in batches], self.step)
         spent = (time.perf_counter() - start) / max(served, 1)
-        for one, found in zip(asked, answers, strict=True):
-            if found.plan is not None:
-                self.account.notes.append(f"held out by {found.plan.explain()}")
-            scorer = PredictionScores(self, one.job.task)
-            for j, k in enumerate(one.splits):
-                known = []
-                for place, row in zip(one.places, found.scores, strict=True):
-                    if row[j] is None:
-                        one.rest.setdefault(place, []).append(k)
-                    else:
-                        known.append((machines[place], row[j], outcomes[place][k]))
-                if known:
-                    some, scores, outcomes_here = zip(*known, strict=True)
-                    scorer.put(some, k, scores, outcomes_here, spent, steps=0)
-            served = len(one.places) * len(one.splits)
-            missing = sum(len(one.rest.get(place, ())) for place in one.places)
-            self.account.counts["without a refit"] += served - missing
-            if missing:
-                cheaper = found.plan is not None and found.plan.route == "refit"
-                why = "that is cheaper" if cheaper else "the shortcut does not hold"
-                self.account.counts[f"refitted because {why}"] += missing
+        return [
+            self._score_answer(machines, batch, answer, outcomes, spent)
+            for batch, answer in zip(batches, answers, strict=True)
+        ]
+
+    def _score_answer(
+        self,
+        machines: Sequence[BaseEstimator],
+        batch: Batch,
+        answer: ClosedFormResult,
+        outcomes: list[list[Outcome]],
+        spent: float,
+    ) -> Unanswered:
+        """Score the held-out predictions of a batch; return what is not answered."""
+        if answer.route is not None:
+            self.account.notes.append(f"held out by {answer.route.explain()}")
+        scores = PredictionScores(self, batch.task.regression)
+        unanswered: Unanswered = {}
+        for j, split in enumerate(batch.splits):
+            known = []
+            for i, predictions in zip(batch.machine_ids, answer.predictions, strict=True):
+                if predictions[j] is None:
+                    unanswered.setdefault(i, []).append(split)
+                else:
+                    known.append((machines[i], predictions[j], outcomes[i][split]))
+            if known:
+                some, values, outcomes_here = zip(*known, strict=True)
+                scores.put(some, split, values, outcomes_here, spent, steps=0)
+        missing = sum(len(splits) for splits in unanswered.values())
+        count = len(batch.machine_ids) * len(batch.splits)
+        self.account.counts["without a refit"] += count - missing
+        if missing:
+            cheaper = answer.route is not None and answer.route.name == "refit"
+            why = "that is cheaper" if cheaper else "the shortcut does not hold"
+            self.account.counts[f"refitted because {why}"] += missing
+        return unanswered
 
     def _follows(self, machine: Any, kernel: Kernel) -> bool:
         """Tell whether a support vector machine can be followed along C."""
         repaired = kernel.proof().verdict != "proved" and machine.indefinite != "error"
         return self.scoring.by_labels and not self.train_scores and not repaired
 
-    def _on_part(
+    def _refit_on_part(
         self,
         machines: Sequence[BaseEstimator],
         kernel: Kernel,
         K: np.ndarray,
-        k: int,
-        places: list[int],
+        split: int,
+        machine_ids: list[int],
         outcomes: list[list[Outcome]],
     ) -> None:
         """Fit machines on the training part of a Gram matrix, and score them on the test part."""
-        split = self.splits[k]
-        G = K.take(split.train, axis=0).take(split.train, axis=1)
-        rows = K.take(split.test, axis=0).take(split.train, axis=1)
-        for place in places:
-            machine = clone(machines[place])
+        train, test = self.splits[split].train, self.splits[split].test
+        G = K.take(train, axis=0).take(train, axis=1)
+        rows = K.take(test, axis=0).take(train, axis=1)
+        for i in machine_ids:
+            machine = clone(machines[i])
             machine.kernel = named("precomputed")
             policy = getattr(machine, "indefinite", None)
             if policy in POLICIES and kernel.proof().verdict == "proved":
                 machine.indefinite = "error"  # there is nothing to repair
             points = GramRows(G, np.arange(len(G)), symmetric=True)
-            self._fitted(machine, k, points, (rows, G), outcomes[place][k])
-        self.account.counts["refitted on parts of a Gram matrix"] += len(places)
+            self._fit_and_score(machine, split, points, (rows, G), outcomes[i][split])
+        self.account.counts["refitted on parts of a Gram matrix"] += len(machine_ids)
 
 
 def _features(kernel: Kernel, points: Points) -> int | None:

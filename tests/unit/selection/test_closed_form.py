@@ -11,12 +11,12 @@ from mercer import KernelRidge, memory
 from mercer.kernels import Gaussian
 from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.ridge import Regression
-from mercer.plans.held_out import numbers_stepped
+from mercer.plans.closed_form_routes import numbers_stepped
 from mercer.selection import GridSearchCV, closed_form, nested_cv
-from mercer.selection.closed_form import ClosedFormTask, cross_validate
-from mercer.selection.held_out_scores import HeldOutScores
-from mercer.selection.pipelines import evaluate
+from mercer.selection.closed_form import ClosedFormTask, held_out_predictions
+from mercer.selection.fold_predictions import FoldPredictor
 from mercer.selection.scoring import scoring_of
+from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import Split, splits_of
 from mercer.solvers.ridge import shifted_lanczos
 from mercer.solvers.ridge.inverse import CholeskySystem
@@ -52,23 +52,23 @@ def jobs(levels, bandwidths=(0.5, 1.0), weights=None):
 
 
 def scores(found):
-    assert all(one is not None for each in found for row in each.scores for one in row)
-    return np.array([[np.concatenate(row) for row in each.scores] for each in found])
+    assert all(one is not None for each in found for row in each.predictions for one in row)
+    return np.array([[np.concatenate(row) for row in each.predictions] for each in found])
 
 
 def one_by_one(some):
     with memory.supposing(0):
-        return scores(cross_validate(some))
+        return scores(held_out_predictions(some))
 
 
 @pytest.mark.parametrize("bandwidths", [(1.0,), (0.5, 1.0)], ids=["one kernel", "two kernels"])
 def test_many_penalties_share_a_decomposition(inverses, bandwidths):
     levels = np.random.default_rng(3).permutation(np.logspace(-2, 0, 12))  # in any order
     some = jobs(levels.tolist(), bandwidths)
-    found = scores(cross_validate(some))
+    found = scores(held_out_predictions(some))
     assert not inverses
     with forced("inverse"):
-        expected = scores(cross_validate(some))
+        expected = scores(held_out_predictions(some))
     assert len(inverses) == 12 * len(bandwidths)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
@@ -77,7 +77,7 @@ def test_what_a_decomposition_is_not_sure_of_takes_an_inverse(inverses):
     """The others of the same grid share theirs."""
     levels = [1e-5, 2e-5, *np.logspace(-2, 0, 10)]
     some = jobs(levels, (1.5,))
-    found = scores(cross_validate(some))
+    found = scores(held_out_predictions(some))
     assert set(inverses) == set(levels[:2])
     np.testing.assert_allclose(found, one_by_one(some), rtol=0, atol=1e-8)
 
@@ -85,13 +85,15 @@ def test_what_a_decomposition_is_not_sure_of_takes_an_inverse(inverses):
 def test_penalties_far_apart_share_none(inverses):
     levels = [1e-4, 1e4, 1e-1, 1e8]
     some = jobs(levels)
-    np.testing.assert_allclose(scores(cross_validate(some)), one_by_one(some), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        scores(held_out_predictions(some)), one_by_one(some), rtol=0, atol=1e-9
+    )
     assert sorted(inverses) == sorted(4 * levels)  # for two kernels, and each time
 
 
 def test_equal_penalties(inverses):
     some = jobs([0.1, 0.1, 0.2, 0.1])
-    found = scores(cross_validate(some))
+    found = scores(held_out_predictions(some))
     np.testing.assert_allclose(found[:, 0], found[:, 1], rtol=0, atol=1e-9)
     np.testing.assert_allclose(found, one_by_one(some), rtol=0, atol=1e-9)
 
@@ -129,7 +131,7 @@ def test_indefinite_matrices_are_found_out(route, kind):
 
 def test_proofs_spare_the_test_of_definiteness(monkeypatch):
     monkeypatch.setattr(
-        HeldOutScores, "is_definite", lambda *_: pytest.fail("this takes a factor")
+        FoldPredictor, "is_definite", lambda *_: pytest.fail("this takes a factor")
     )
     X, y = np.random.default_rng(0).normal(size=(2, 60, 1))
     grid = {"penalty": np.logspace(-2, 0, 6)}
@@ -217,7 +219,7 @@ def test_scores_are_counted_as_they_become_known(route):
     told = []
     levels = np.logspace(-2, 2, 6).tolist()
     with forced(route):
-        found = cross_validate(jobs(levels), told.append)
+        found = held_out_predictions(jobs(levels), told.append)
     assert sum(told) == scores(found).shape[0] * 6 * 5  # kernels, penalties, splits
     assert len(told) > 1
 
@@ -238,11 +240,11 @@ def test_a_bar_counts_each_score_once():
 
 def test_jobs_take_turns_where_room_is_scarce(free_memory):
     some = jobs([0.1, 1.0], bandwidths=(0.3, 0.5, 1.0, 2.0))
-    expected = scores(cross_validate(some))
+    expected = scores(held_out_predictions(some))
     matrix = 8.0 * N**2
     free_memory((2.5 + closed_form.MATRICES_PER_CORE * closed_form.cores()) * matrix)
     assert closed_form.side_by_side(some) == 2
-    np.testing.assert_allclose(scores(cross_validate(some)), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(scores(held_out_predictions(some)), expected, rtol=0, atol=1e-9)
 
 
 def test_a_job_that_is_done_keeps_no_matrix():

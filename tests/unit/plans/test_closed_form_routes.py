@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from mercer import SVC, KernelRidge
 from mercer.kernels import Gaussian
 from mercer.machines.ridge import Regression
-from mercer.plans.held_out import HeldOutPlan, plan_held_out
+from mercer.plans.closed_form_routes import ClosedFormRoute, cheapest_route
 from mercer.selection import closed_form
-from mercer.selection.closed_form import ClosedFormTask, cross_validate
+from mercer.selection.closed_form import ClosedFormTask, held_out_predictions
 from mercer.selection.scoring import Answers
 from mercer.selection.shared_gram import SharedGramEvaluation
 from mercer.selection.splits import Split
@@ -26,28 +26,28 @@ sizes = st.lists(st.integers(1, 200), min_size=1, max_size=30)
 
 @given(st.integers(201, 5000), sizes, st.integers(1, 100), st.integers(0, 50))
 def test_the_route_is_the_cheapest(n, removals, penalties, columns):
-    plan = plan_held_out(n, removals, penalties, columns=columns)
+    plan = cheapest_route(n, removals, penalties, columns=columns)
     assert set(plan.costs) == {"inverse", "tridiagonal", "refit", "refit tridiagonal"}
-    assert plan.costs[plan.route] == min(plan.costs.values())
-    assert plan.explain().startswith(f"{plan.route}, because it takes")
+    assert plan.costs[plan.name] == min(plan.costs.values())
+    assert plan.explain().startswith(f"{plan.name}, because it takes")
     assert all(name in plan.explain() for name in plan.costs)
-    assert plan.steps >= 0 and (columns or not plan.steps)
+    assert plan.lanczos_budget >= 0 and (columns or not plan.lanczos_budget)
 
 
 @given(st.integers(201, 5000), sizes, st.integers(1, 50))
 def test_more_work_never_costs_less(n, removals, penalties):
-    here = plan_held_out(n, removals, penalties).costs
+    here = cheapest_route(n, removals, penalties).costs
     for other in (
-        plan_held_out(n + 100, removals, penalties),
-        plan_held_out(n, [*removals, removals[0]], penalties),
-        plan_held_out(n, removals, penalties + 1),
+        cheapest_route(n + 100, removals, penalties),
+        cheapest_route(n, [*removals, removals[0]], penalties),
+        cheapest_route(n, removals, penalties + 1),
     ):
         assert all(other.costs[route] >= cost for route, cost in here.items())
 
 
 def growth(route, what, low, high):
     """Return the power with which the cost of a route grows."""
-    costs = [plan_held_out(**what(value)).costs[route] for value in (low, high)]
+    costs = [cheapest_route(**what(value)).costs[route] for value in (low, high)]
     return np.log(costs[1] / costs[0]) / np.log(high / low)
 
 
@@ -87,24 +87,24 @@ def test_costs_of_nested_folds():
     n, outer, inner = 1000, 5, 5
     folds = [(n // outer, [n // outer] * inner)] * outer
     removals = [n // outer] * (outer + outer * inner)
-    plan = plan_held_out(n, removals, 10, nested=folds)
-    assert set(plan.costs) == {"inverse", "refit"} and plan.route == "inverse"
+    plan = cheapest_route(n, removals, 10, nested=folds)
+    assert set(plan.costs) == {"inverse", "refit"} and plan.name == "inverse"
     expected = 10 * (2 * n**3 + outer * (200**2 * n + inner * (200**2 * 400 + 3e5)))
     assert plan.costs["inverse"] == pytest.approx(expected)
 
 
 def test_steps_are_not_tried_for_next_to_nothing():
     """They are prepared, and some taken, before it shows whether they lead anywhere."""
-    assert plan_held_out(300, [50] * 6, 1, columns=6).steps == 0
-    assert plan_held_out(300, [50] * 6, 4, columns=6).steps > 0
-    assert plan_held_out(2000, [400] * 5, 1, columns=5).steps > 0
+    assert cheapest_route(300, [50] * 6, 1, columns=6).lanczos_budget == 0
+    assert cheapest_route(300, [50] * 6, 4, columns=6).lanczos_budget > 0
+    assert cheapest_route(2000, [400] * 5, 1, columns=5).lanczos_budget > 0
 
 
 def test_costs_of_features():
-    plan = plan_held_out(10_000, [100] * 100, 20, features=50)
-    assert plan.route == "features" and set(plan.costs) == {"features"}
+    plan = cheapest_route(10_000, [100] * 100, 20, features=50)
+    assert plan.name == "features" and set(plan.costs) == {"features"}
     assert (
-        plan.costs["features"] < plan_held_out(10_000, [100] * 100, 20).costs["tridiagonal"] / 100
+        plan.costs["features"] < cheapest_route(10_000, [100] * 100, 20).costs["tridiagonal"] / 100
     )
 
 
@@ -119,7 +119,7 @@ def test_costs_of_features():
     ],
 )
 def test_clear_cases(n, removals, penalties, route):
-    assert plan_held_out(n, removals, penalties).route == route
+    assert cheapest_route(n, removals, penalties).name == route
 
 
 # ---- the clock --------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def test_clear_cases(n, removals, penalties, route):
 
 @contextmanager
 def forced(route):
-    plan = HeldOutPlan(route, {route: 1.0})
-    with patch.object(closed_form, "plan_held_out", lambda *_, **__: plan):
+    plan = ClosedFormRoute(route, {route: 1.0})
+    with patch.object(closed_form, "cheapest_route", lambda *_, **__: plan):
         yield
 
 
@@ -154,10 +154,10 @@ def _seconds(route, K, Y, splits, penalties):
                     machine.predict(K.take(split.test, axis=0).take(split.train, axis=1))
         else:
             with forced(route):
-                found = cross_validate(
+                found = held_out_predictions(
                     [ClosedFormTask(KernelRidge(), Regression(Y, None), K, splits, penalties)]
                 )[0]
-            assert all(one is not None for row in found.scores for one in row)
+            assert all(one is not None for row in found.predictions for one in row)
         best = min(best, time.perf_counter() - start)
     return best
 
@@ -181,9 +181,9 @@ def test_what_is_cheap_by_far_is_fast(n, count, size, penalties, other):
     parts = np.arange(count * size).reshape(count, size)
     splits = [Split(np.setdiff1d(np.arange(n), part), part) for part in parts]
     levels = np.logspace(-2, 1, penalties).tolist()
-    plan = plan_held_out(n, [size] * count, penalties)
-    assert plan.costs[other] >= 4 * plan.costs[plan.route]
-    assert seconds(plan.route, K, Y, splits, levels) < seconds(other, K, Y, splits, levels)
+    plan = cheapest_route(n, [size] * count, penalties)
+    assert plan.costs[other] >= 4 * plan.costs[plan.name]
+    assert seconds(plan.name, K, Y, splits, levels) < seconds(other, K, Y, splits, levels)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Held-out scores: what ridge-like machines would say of items, without fitting them again.
+"""Predictions for folds: what ridge-like machines would say of items, without fitting them again.
 
 A machine that declares closed-form folds is one linear system, and `mercer.solvers.ridge.held_out`
 knows what its solution would have been without some of the items. This module reads the answers as
@@ -23,9 +23,11 @@ from mercer.solvers.ridge.inverse import CholeskySystem, System
 from mercer.solvers.ridge.shifted_lanczos import CAPACITY, solve_shifted
 from mercer.solvers.ridge.spectral import FeatureSystem, TridiagonalSystem
 
-__all__ = ["HeldOutScores", "Scores"]
+__all__ = ["FoldPredictor", "Predictions"]
 
-Scores = list[np.ndarray | None]  # of each split; None where only a refit can be trusted
+Predictions = list[
+    np.ndarray | None
+]  # f(x) + b for each split; None where only a refit can be trusted
 
 # Condition up to which a route keeps about nine digits (tests/oracles/test_held_out.py).
 MAX_CONDITION: dict[type[System], float] = {
@@ -33,39 +35,39 @@ MAX_CONDITION: dict[type[System], float] = {
 }  # fmt: skip
 MAX_STEPPED_CONDITION = 1e6  # the same for Lanczos steps
 MIN_MARGIN = 1e-6  # between classes, for labels that are differences of large numbers
-TIED = 1e-9  # scores that differ by less have no order that can be trusted
-RECOMPUTING_STEPS = 100.0  # that a score which is computed anew is worth
+TIED = 1e-9  # predictions that differ by less have no order that can be trusted
+RECOMPUTING_STEPS = 100.0  # that a prediction which is computed anew is worth
 ALWAYS_STORED = 2**22  # numbers for which there is always room
 
 
 @dataclass
-class HeldOutScores:
+class FoldPredictor:
     """One machine's regression on items that are ordered by folds.
 
     Attributes
     ----------
     machine : ClosedForm
         Its penalty does not matter.
-    task : Regression
+    regression : Regression
     source : ndarray or sparse array
         The Gram matrix of all items, or their features.
     splits : sequence of Split
     folds : FoldOrder
     ranked : bool
-        Whether the order of the items by their scores matters, not only their labels.
+        Whether the order of the items by their predictions matters, not only their labels.
     """
 
     machine: ClosedForm
-    task: Regression
+    regression: Regression
     source: Any
     splits: Sequence[Split]
     folds: FoldOrder
     ranked: bool = False
 
     def __post_init__(self) -> None:
-        n = len(self.task.target)
-        self.target = self.task.target.reshape(n, -1)
-        self.roots = None if self.task.weights is None else np.sqrt(self.task.weights)
+        n = len(self.regression.target)
+        self.target = self.regression.target.reshape(n, -1)
+        self.roots = None if self.regression.weights is None else np.sqrt(self.regression.weights)
         self.intercept = self.machine.has_intercept
 
     # ---- systems -------------------------------------------------------------------------------
@@ -127,25 +129,25 @@ class HeldOutScores:
 
     # ---- routes --------------------------------------------------------------------------------
 
-    def by_inverse(self, system: System, penalty: float, scores: Scores) -> None:
-        """Fill in the scores of all splits for one penalty, from the inverse of all items."""
+    def by_inverse(self, system: System, penalty: float, predictions: Predictions) -> None:
+        """Fill in the predictions of all splits for one penalty, from the inverse of all items."""
         inverse = system.at(penalty) if penalty > 0 else None
         if inverse is None or inverse.condition > MAX_CONDITION[type(system)]:
             return  # too many digits are lost
         close = [
             k for k, held, sums in self._held_out(inverse)
-            if self._store(k, held, sums, penalty, scores)
+            if self._store(k, held, sums, penalty, predictions)
         ]  # fmt: skip
-        self._recompute(penalty, scores, close)
+        self._recompute(penalty, predictions, close)
 
     def by_steps(
         self,
         penalties: Sequence[float],
-        scores: list[Scores],
+        predictions: list[Predictions],
         worth: float,
         usable: Sequence[int] | None = None,
     ) -> None:
-        """Fill in the scores of those penalties for which a few Lanczos steps suffice.
+        """Fill in the predictions of those penalties for which a few Lanczos steps suffice.
 
         All splits are done that leave items out, or some of them.
         """
@@ -169,10 +171,10 @@ class HeldOutScores:
                 if self.intercept:
                     offset = s @ alpha[:, :-1] / float(s @ alpha[:, -1])
                     alpha, product = (A[:, :-1] - A[:, -1:] * offset for A in (alpha, product))
-                scores[p][k] = self._from_solution(k, alpha, product, offset, penalties[p])
+                predictions[p][k] = self._from_solution(k, alpha, product, offset, penalties[p])
 
-    def by_parts(self, penalties: Sequence[float], scores: list[Scores]) -> None:
-        """Fill in the scores from a decomposition of each split's own part."""
+    def by_parts(self, penalties: Sequence[float], predictions: list[Predictions]) -> None:
+        """Fill in the predictions from a decomposition of each split's own part."""
         for k, split in enumerate(self.splits):
             if self.folds.removed[k] is None:
                 continue
@@ -188,12 +190,14 @@ class HeldOutScores:
                     continue
                 a = inverse.alpha if s is None else s[:, None] * inverse.alpha
                 sums = self.target[train].T @ a
-                scores[p][k] = self._scores(k, rows @ a + inverse.offset, sums, penalty)
+                predictions[p][k] = self._decision_values(
+                    k, rows @ a + inverse.offset, sums, penalty
+                )
 
     # ---- reading answers -----------------------------------------------------------------------
 
     def _held_out(self, inverse: Any) -> Iterator[tuple[int, HeldOutResiduals, Any]]:
-        """Yield each split that has one with its residuals, and YᵀA if scores mix targets."""
+        """Yield each split that has one with its residuals, and YᵀA if predictions mix targets."""
         removed, unit = self.folds.removed, inverse.unit
         sums: Any = None
         if self.machine.mixes_targets:
@@ -223,12 +227,17 @@ class HeldOutScores:
             yield k, held, _without(sums, held, unit)
 
     def _store(
-        self, split: int, held: HeldOutResiduals, sums: Any, penalty: float, scores: Scores
+        self,
+        split: int,
+        held: HeldOutResiduals,
+        sums: Any,
+        penalty: float,
+        predictions: Predictions,
     ) -> bool:
-        """Fill in the scores of a split from its residuals, unless classes are too close.
+        """Fill in the predictions of a split from its residuals, unless classes are too close.
 
-        Returns whether they are. A score is y minus a residual. Where it is small beside y, as
-        with narrow kernels, it has lost its digits, and with them the label.
+        Returns whether they are. A prediction is y minus a residual. Where it is small beside y,
+        as with narrow kernels, it has lost its digits, and with them the label.
         """
         if not held.trusted or not np.isfinite(held.residuals).all():
             return False
@@ -237,47 +246,49 @@ class HeldOutScores:
         if self.roots is not None:
             r = r / self.roots[test][:, None]
         F = self.target[test] - r
-        found = self._scores(split, F, sums, penalty)
-        labels = found is not None and self.task.classes is not None
+        found = self._decision_values(split, F, sums, penalty)
+        labels = found is not None and self.regression.classes is not None
         if labels and ((self.ranked and _are_tied(F)) or _are_close(F, found, MIN_MARGIN)):
             return True
-        scores[split] = found
+        predictions[split] = found
         return False
 
-    def _recompute(self, penalty: float, scores: Scores, splits: Sequence[int]) -> None:
-        """Multiply out the scores of splits whose classes are close, if a few steps suffice."""
+    def _recompute(self, penalty: float, predictions: Predictions, splits: Sequence[int]) -> None:
+        """Multiply out the predictions where classes are close, if a few steps suffice."""
         if not isinstance(self.source, np.ndarray) or self.source.shape[1] != len(self.target):
             return  # features, which a refit will use
         n = len(self.folds.items)
         some = max(1, max(n**2, ALWAYS_STORED) // (CAPACITY * n * len(self.sides)))
         for start in range(0, len(splits), some):
-            self.by_steps([penalty], [scores], RECOMPUTING_STEPS, splits[start : start + some])
+            self.by_steps(
+                [penalty], [predictions], RECOMPUTING_STEPS, splits[start : start + some]
+            )
 
     def _from_solution(
         self, k: int, alpha: np.ndarray, product: np.ndarray, offset: Any, penalty: float
     ) -> np.ndarray | None:
-        """Return the machine's scores of a split's test items from a solution α, and Mα."""
+        """Return the machine's predictions for a split's test items from a solution α, and Mα."""
         test = self.place[self.splits[k].test]
         F = product[test] / self.scale[test][:, None] + offset
         mixed, sums = self.machine.mixes_targets, None
         if mixed:
             sums = self.target[self.folds.items].T @ (self.scale[:, None] * alpha)
-        found = self._scores(k, F, sums, penalty)
-        if found is None or self.task.classes is None or not self.intercept:
+        found = self._decision_values(k, F, sums, penalty)
+        if found is None or self.regression.classes is None or not self.intercept:
             return found
         # Beside an intercept a small function is lost again, and a refit depends on rounding.
         flat = len(F) > 1 and np.ptp(F, axis=0).max() <= MIN_MARGIN
         lost = self.ranked and (flat or (mixed and _are_tied(F)))
         return None if lost or _are_close(F, found, TIED) else found
 
-    def _scores(self, k: int, F: np.ndarray, sums: Any, penalty: float) -> Any:
+    def _decision_values(self, k: int, F: np.ndarray, sums: Any, penalty: float) -> Any:
         """Return what the machine makes of the values of its regression."""
         if not self.machine.mixes_targets:
-            return F.reshape(len(F), *self.task.target.shape[1:])
-        assert self.task.codes is not None
+            return F.reshape(len(F), *self.regression.target.shape[1:])
+        assert self.regression.codes is not None
         train, classes = self.splits[k].train, self.target.shape[1]
-        w = None if self.task.weights is None else self.task.weights[train]
-        sizes = np.bincount(self.task.codes[train], w, classes).astype(float)
+        w = None if self.regression.weights is None else self.regression.weights[train]
+        sizes = np.bincount(self.regression.codes[train], w, classes).astype(float)
         if not sizes.all():
             return None  # a class without weight, which a fit will name
         return self.machine.regression_scores(F, sums, sizes, penalty)
@@ -293,17 +304,17 @@ def _are_tied(F: np.ndarray) -> bool:
     return len(F) > 1 and bool(np.diff(np.sort(F, axis=0), axis=0).min() <= TIED)
 
 
-def _are_close(F: np.ndarray, scores: np.ndarray, apart: float) -> bool:
-    """Tell whether two classes have nearly the same score for some item.
+def _are_close(F: np.ndarray, values: np.ndarray, apart: float) -> bool:
+    """Tell whether two classes have nearly the same decision value for some item.
 
-    F are the values of the regression that the scores are made of, some of them many times as
+    F are the values of the regression that they are made of, some of them many times as
     large.
     """
-    if scores.ndim == 1:
-        margins = np.abs(scores)
+    if values.ndim == 1:
+        margins = np.abs(values)
     else:
-        best = np.sort(scores, axis=1)
+        best = np.sort(values, axis=1)
         margins = best[:, -1] - best[:, -2]
     largest = np.abs(F).max()
-    factor = max(1.0, float(np.abs(scores).max() / largest)) if largest > 0 else 1.0
+    factor = max(1.0, float(np.abs(values).max() / largest)) if largest > 0 else 1.0
     return bool(margins.min() <= apart * factor)

@@ -28,9 +28,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["HeldOutPlan", "numbers_stepped", "plan_held_out"]
+__all__ = ["ClosedFormRoute", "RouteName", "cheapest_route", "numbers_stepped"]
 
-Route = Literal["inverse", "tridiagonal", "features", "refit", "refit tridiagonal"]
+RouteName = Literal["inverse", "tridiagonal", "features", "refit", "refit tridiagonal"]
 
 FACTOR, TRIANGLE, INVERSE = 1.0, 1.5, 2.0  # of n³: a factor, its inverse as well, and all of C
 TRIDIAGONAL = 7.5  # of n³, the reduction of a matrix to tridiagonal form
@@ -46,44 +46,44 @@ STEPPED_ARRAYS = 100  # arrays of all columns that steps take, besides the answe
 
 
 @dataclass(frozen=True)
-class HeldOutPlan:
+class ClosedFormRoute:
     """The chosen route, and what each would have cost.
 
     Examples
     --------
-    >>> plan = plan_held_out(1000, [1] * 1000, penalties=20)
-    >>> plan.route, plan.route_for(1)
+    >>> route = cheapest_route(1000, [1] * 1000, penalties=20)
+    >>> route.name, route.name_for(1)
     ('tridiagonal', 'inverse')
-    >>> print(plan.explain())
+    >>> print(route.explain())
     tridiagonal, because it takes 1.1e+10 multiplications; inverse 3e+10, ...
     """
 
-    route: Route
-    costs: dict[Route, float]
-    steps: float = 0.0  # that one penalty is worth; 0 if none are to be tried
-    next: Route = "inverse"  # for penalties at which the route loses digits
-    once: dict[Route, float] = field(default_factory=dict)  # what a route costs but once
-    each: dict[Route, float] = field(default_factory=dict)  # and for each penalty
+    name: RouteName
+    costs: dict[RouteName, float]
+    lanczos_budget: float = 0.0  # steps that cost as much as one penalty; 0: none are tried
+    next: RouteName = "inverse"  # for penalties at which the route loses digits
+    once: dict[RouteName, float] = field(default_factory=dict)  # what a route costs but once
+    each: dict[RouteName, float] = field(default_factory=dict)  # and for each penalty
 
-    def route_for(self, left: int) -> Route:
+    def name_for(self, left: int) -> RouteName:
         """Return the cheaper of inverse and tridiagonal form for what steps have left."""
 
-        def cost(route: Route) -> float:
+        def cost(route: RouteName) -> float:
             return self.once[route] + left * self.each[route]
 
         both = [route for route in ("inverse", "tridiagonal") if route in self.each]
-        return min(both, key=cost, default=self.route)
+        return min(both, key=cost, default=self.name)
 
     def explain(self) -> str:
         """Say what was chosen and what the others would have cost."""
         others = ", ".join(
-            f"{name} {cost:.2g}" for name, cost in self.costs.items() if name != self.route
+            f"{name} {cost:.2g}" for name, cost in self.costs.items() if name != self.name
         )
-        chosen = self.costs[self.route]
-        return f"{self.route}, because it takes {chosen:.2g} multiplications; {others}"
+        chosen = self.costs[self.name]
+        return f"{self.name}, because it takes {chosen:.2g} multiplications; {others}"
 
 
-def plan_held_out(
+def cheapest_route(
     order: int,
     removals: Sequence[int],
     penalties: int,
@@ -91,7 +91,7 @@ def plan_held_out(
     nested: Sequence[tuple[int, Sequence[int]]] = (),
     columns: int = 0,
     intercept: bool = False,
-) -> HeldOutPlan:
+) -> ClosedFormRoute:
     """Return the cheapest route.
 
     Parameters
@@ -117,18 +117,18 @@ def plan_held_out(
         else _costs(n, removals, nested)
     )
     costs = {name: once[name] + m * each[name] for name in each}
-    route = min(costs, key=lambda name: costs[name])
-    if route in ("features", "refit", "refit tridiagonal"):
-        return HeldOutPlan(route, costs, next="features" if route == "features" else "inverse")
+    best = min(costs, key=lambda name: costs[name])
+    if best in ("features", "refit", "refit tridiagonal"):
+        return ClosedFormRoute(best, costs, next="features" if best == "features" else "inverse")
     step = n**2 * (COLUMN * (columns + len(removals) * intercept) + PASS) + 10 * CALL
-    worth = each[route] / step
+    worth = each[best] / step
     tried = columns > 0 and worth >= max(MIN_STEPS_EACH, MIN_STEPS_ALL / m)
-    return HeldOutPlan(route, costs, worth if tried else 0.0, once=once, each=each)
+    return ClosedFormRoute(best, costs, worth if tried else 0.0, once=once, each=each)
 
 
 def _by_features(
     n: float, p: int, removals: Sequence[int]
-) -> tuple[dict[Route, float], dict[Route, float]]:
+) -> tuple[dict[RouteName, float], dict[RouteName, float]]:
     single = all(size == 1 for size in removals)
     thin = sum(min(s, p) ** 2 * max(s, p) + CALL * (not single) for s in removals)
     return {"features": n * p**2 + SPECTRUM * p**3}, {"features": thin}
@@ -136,7 +136,7 @@ def _by_features(
 
 def _costs(
     n: float, removals: Sequence[int], nested: Sequence[tuple[int, Sequence[int]]]
-) -> tuple[dict[Route, float], dict[Route, float]]:
+) -> tuple[dict[RouteName, float], dict[RouteName, float]]:
     """Return what each route costs once, and for each penalty."""
     learned = [n - size for size in removals]
     refit = sum(FACTOR * size**3 + REFIT_CALL for size in learned)
@@ -144,12 +144,12 @@ def _costs(
         blocks = sum(
             o**2 * n + sum(i**2 * (o + FACTOR * i) + CALL for i in inner) for o, inner in nested
         )
-        each: dict[Route, float] = {"inverse": INVERSE * n**3 + blocks, "refit": refit}
+        each: dict[RouteName, float] = {"inverse": INVERSE * n**3 + blocks, "refit": refit}
         return dict.fromkeys(each, 0.0), each
     single = all(size == 1 for size in removals)
     blocks = sum(FACTOR * size**3 + CALL * (not single) for size in removals)
     squares = sum(n * size**2 for size in removals)
-    once: dict[Route, float] = {
+    once: dict[RouteName, float] = {
         "inverse": 0.0,
         "tridiagonal": TRIDIAGONAL * n**3,
         "refit": 0.0,
