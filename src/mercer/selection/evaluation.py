@@ -19,9 +19,9 @@ from sklearn.utils.validation import _num_samples
 
 from mercer.domains import Items, Points, admit_weights
 from mercer.errors import SelectionError
+from mercer.selection.arguments import rows_of
 from mercer.selection.scoring import Scoring, stand_in
 from mercer.selection.splits import Split
-from mercer.selection.validation import rows_of
 
 __all__ = ["Account", "Evaluation", "Outcome", "PredictionScores", "warn_failures"]
 

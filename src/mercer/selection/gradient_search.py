@@ -23,9 +23,9 @@ from mercer.domains import Items
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.machines.machine import number
 from mercer.memory import afford
+from mercer.selection.arguments import require_machine
 from mercer.selection.multistart import MultistartSearch, Trial, search_bytes
 from mercer.selection.ridge_task import search_task
-from mercer.selection.validation import require_machine
 from mercer.solvers.ridge.criteria import criterion_name
 
 __all__ = ["Found", "Trial", "search"]

@@ -17,16 +17,16 @@ from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
 from mercer.domains import Items
 from mercer.errors import SelectionError
 from mercer.progress import progress
+from mercer.selection.arguments import (
+    candidates,
+    check_arguments,
+    check_data,
+    grid_combinations,
+)
 from mercer.selection.evaluation import Outcome
 from mercer.selection.scoring import check_name, scoring_of, try_out
 from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import Split, splits_of
-from mercer.selection.validation import (
-    admit_data,
-    candidates,
-    check_arguments,
-    grid_combinations,
-)
 
 __all__ = ["GridSearchCV"]
 
@@ -173,7 +173,7 @@ class GridSearchCV(SklearnGridSearchCV):
         params: dict[str, Any],
     ) -> tuple[Any, Any, list[Split]]:
         """Return items and targets that can be taken by place, and the splits of them."""
-        given = admit_data(machines, X, y, params.get("sample_weight"))
+        given = check_data(machines, X, y, params.get("sample_weight"))
         labels = is_classifier(self.estimator) and y is not None
         splits = splits_of(self.cv, given.X, given.y, labels, groups, given.codes, given.classes)
         return given.X, given.y, splits

@@ -13,12 +13,12 @@ from sklearn.model_selection import LeaveOneOut
 from mercer.domains import Items, admit_target
 from mercer.errors import SelectionError
 from mercer.progress import progress
+from mercer.selection.arguments import check_data, require_machine
 from mercer.selection.evaluation import Account
 from mercer.selection.ridge_task import Measures, conditions, decompose, measure, path_task
 from mercer.selection.scoring import Answers
 from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import splits_of
-from mercer.selection.validation import admit_data, require_machine
 
 __all__ = ["HeldOut", "generalized_cross_validation", "leave_one_out", "log_marginal_likelihood"]
 
@@ -85,7 +85,7 @@ def leave_one_out(
             f"{type(machine).__name__} predicts neither labels nor numbers, so there is nothing "
             "to hold out"
         )
-    items = admit_data([machine], X, y, sample_weight)
+    items = check_data([machine], X, y, sample_weight)
     assert items.y is not None  # it was admitted
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
     splits = splits_of(LeaveOneOut(), X, y, False, None, codes, classes)

@@ -22,13 +22,13 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import Items
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.progress import progress
+from mercer.selection.arguments import TrainingData, candidates, check_data, grid_combinations
 from mercer.selection.closed_form import has_closed_form
 from mercer.selection.evaluation import Account, Outcome
 from mercer.selection.grid_edges import grid_edges
 from mercer.selection.scoring import Scoring, check_name, scoring_of, try_out
 from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import Split, require_classes, splits_of
-from mercer.selection.validation import TrainingData, admit_data, candidates, grid_combinations
 
 __all__ = ["NestedScores", "nested_cv"]
 
@@ -157,7 +157,7 @@ def nested_cv(
     combinations = grid_combinations(grid)
     machines = candidates(machine, combinations)
     check_name(scoring, machine)
-    items = admit_data(machines, X, y, sample_weight)
+    items = check_data(machines, X, y, sample_weight)
     X, y = items.X, items.y
     given = {} if items.weights is None else {"sample_weight": items.weights}
     folds = _folds(machine, items, outer, inner, groups)

@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import GRAM_ROWS, Items, is_frame
 from mercer.kernels import named
 from mercer.machines.abilities import able
+from mercer.selection.arguments import settings_key
 from mercer.selection.evaluation import Account, Outcome
 from mercer.selection.splits import Split
-from mercer.selection.validation import settings_key
 
 __all__ = ["is_shared_pipeline", "run_pipelines"]
 

@@ -20,7 +20,7 @@ from mercer.kernels import Kernel
 from mercer.machines.abilities import able
 from mercer.machines.scores import cheapest
 from mercer.memory import afford
-from mercer.selection.validation import require_machine
+from mercer.selection.arguments import require_machine
 from mercer.solvers.ridge.spectral import FeatureSystem, TridiagonalSystem
 
 __all__ = ["Measures", "RidgeTask", "decompose", "measure", "path_task", "search_task"]

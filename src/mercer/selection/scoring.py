@@ -28,8 +28,8 @@ from sklearn.utils import _safe_indexing
 
 from mercer.domains import Items
 from mercer.errors import SelectionError, suggestion
+from mercer.selection.arguments import last_step, rows_of
 from mercer.selection.splits import Split
-from mercer.selection.validation import last_step, rows_of
 
 __all__ = [
     "Answers",

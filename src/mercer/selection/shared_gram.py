@@ -28,6 +28,7 @@ from mercer.kernels import Kernel, named
 from mercer.machines.abilities import able
 from mercer.machines.machine import POLICIES
 from mercer.memory import affordable
+from mercer.selection.arguments import settings_key
 from mercer.selection.closed_form import (
     MATRICES_PER_CORE,
     ClosedFormResult,
@@ -46,7 +47,6 @@ from mercer.selection.pipelines import is_shared_pipeline, run_pipelines
 from mercer.selection.scoring import Scoring
 from mercer.selection.splits import Split, renumbered
 from mercer.selection.svc_along_C import has_path, jobs_along_C
-from mercer.selection.validation import settings_key
 from mercer.threads import cores, in_threads, one_blas_thread
 
 __all__ = ["SharedGramEvaluation", "evaluate"]

@@ -25,8 +25,8 @@ from mercer import SVC, SVR, GaussianProcess, KernelDiscriminant, KernelRidge
 from mercer.errors import SelectionError, SelectionWarning
 from mercer.kernels import Gaussian, Linear
 from mercer.selection import nested_cv
+from mercer.selection.arguments import grid_combinations
 from mercer.selection.grid_edges import grid_edges
-from mercer.selection.validation import grid_combinations
 
 RNG = np.random.default_rng(1)
 N = 40

@@ -1,4 +1,4 @@
-"""Validation: what is checked of items, targets, weights and grids before any work starts."""
+"""Arguments: what is checked of items, targets, weights and grids before any work starts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from mercer.values import Identity
 
 __all__ = [
     "TrainingData",
-    "admit_data",
     "candidates",
     "check_arguments",
+    "check_data",
     "grid_combinations",
     "last_step",
     "require_machine",
@@ -56,7 +56,7 @@ class TrainingData:
         return _num_samples(self.X)
 
 
-def admit_data(
+def check_data(
     machines: Sequence[BaseEstimator],
     X: Items,
     y: ArrayLike | None,
@@ -67,7 +67,7 @@ def admit_data(
     Examples
     --------
     >>> from mercer import KernelRidge
-    >>> admit_data([KernelRidge()], [[1.0], [2.0]], [0.5, float("nan")])
+    >>> check_data([KernelRidge()], [[1.0], [2.0]], [0.5, float("nan")])
     Traceback (most recent call last):
         ...
     mercer.errors.DomainError: Input y contains NaN or infinity at row 1
