@@ -8,9 +8,8 @@ from mercer.domains.first_pass import Survey
 from mercer.domains.graph import Graph
 from mercer.domains.graph_conversion import as_graph
 from mercer.domains.graphs import GRAPHS, GraphDomain, Graphs, Kind, Labels, Net, same_kind
-from mercer.domains.items import Items
 from mercer.domains.molecules import SMILES, MoleculeDomain, Molecules
-from mercer.domains.points import Domain, Points, join
+from mercer.domains.points import Domain, Items, Points, join
 from mercer.domains.precomputed import GRAM_ROWS, GramRows, require_symmetric
 from mercer.domains.series import SERIES, Series, SeriesDomain
 from mercer.domains.sets import SETS, SetDomain, Sets

@@ -10,8 +10,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Items, Points, RowIndex
 from mercer.domains.tables import Objects, Table, is_frame
 from mercer.domains.vectors import VectorDomain, Vectors, to_numpy
 from mercer.errors import DomainError

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer.domains.categories import CategoryDomain
-from mercer.domains.items import Items
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Items, Points
 from mercer.domains.tables import Objects, Table, is_frame
 from mercer.domains.vectors import VECTORS, VectorDomain, Vectors, read
 

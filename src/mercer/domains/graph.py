@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.domains.items import Items
+from mercer.domains.points import Items
 from mercer.errors import DomainError
 
 __all__ = ["Graph"]

@@ -13,9 +13,8 @@ from scipy import sparse
 
 from mercer.domains.graph import Graph
 from mercer.domains.graph_conversion import FORMS, as_graph, is_graph
-from mercer.domains.items import Items, RowIndex
 from mercer.domains.molecules import SMILES, MoleculeDomain
-from mercer.domains.points import Domain, Points, select_ragged
+from mercer.domains.points import Domain, Items, Points, RowIndex, select_ragged
 from mercer.domains.strings import StringDomain
 from mercer.domains.tables import things
 from mercer.errors import DomainError

@@ -7,15 +7,31 @@ asked for carried along. Only this room complains about data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mercer.domains.items import Items, RowIndex
 from mercer.errors import DomainError
 
-__all__ = ["Domain", "Points", "join", "name_type", "nonempty", "select_ragged"]
+__all__ = [
+    "Domain",
+    "Items",
+    "Points",
+    "RowIndex",
+    "join",
+    "name_type",
+    "nonempty",
+    "select_ragged",
+]
+
+# What a user hands over to be learned from, before any domain has looked at it: rows of numbers,
+# or any container of things (strings, sets, graphs, a DataFrame, a sparse matrix, a stream). The
+# kernel's domain says which of them it can compare.
+Items: TypeAlias = ArrayLike | Iterable[object]
+
+RowIndex: TypeAlias = slice | np.ndarray | list[int]  # which rows of a set of points are taken
 
 
 class Points:

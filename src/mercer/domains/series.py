@@ -9,8 +9,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points, name_type, select_ragged
+from mercer.domains.points import Domain, Items, Points, RowIndex, name_type, select_ragged
 from mercer.domains.tables import Table, is_frame, things
 from mercer.domains.vectors import Vectors, to_numpy
 from mercer.errors import DomainError

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Items, Points, RowIndex
 from mercer.domains.tables import things
 from mercer.errors import DomainError
 

@@ -26,9 +26,8 @@ from mercer.domains.chunks import (
     require_whole,
 )
 from mercer.domains.first_pass import Survey, summarize
-from mercer.domains.items import Items
 from mercer.domains.memmap import mapping, read_rows
-from mercer.domains.points import Domain, Points
+from mercer.domains.points import Domain, Items, Points
 from mercer.domains.prefetch import prefetch
 from mercer.domains.tables import is_frame
 from mercer.errors import DomainError

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains.categories import CategoryDomain
-from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points, name_type
+from mercer.domains.points import Domain, Items, Points, RowIndex, name_type
 from mercer.domains.tables import things
 from mercer.errors import DomainError
 

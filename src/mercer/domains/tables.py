@@ -9,8 +9,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Points, nonempty
+from mercer.domains.points import Items, Points, RowIndex, nonempty
 from mercer.errors import DomainError, suggestion
 
 __all__ = ["MISSING", "Objects", "Table", "is_frame", "things", "to_numpy"]

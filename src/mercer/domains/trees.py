@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points, name_type, select_ragged
+from mercer.domains.points import Domain, Items, Points, RowIndex, name_type, select_ragged
 from mercer.domains.tables import things
 from mercer.errors import DomainError
 

@@ -11,8 +11,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from mercer.domains.items import Items, RowIndex
-from mercer.domains.points import Domain, Points, nonempty
+from mercer.domains.points import Domain, Items, Points, RowIndex, nonempty
 from mercer.domains.tables import Objects, Table, is_frame, to_numpy
 from mercer.errors import DomainError, DomainTypeError
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial import distance
 
 from mercer.domains import ZERO, Points, Vectors
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import (
     Array,
     Block,

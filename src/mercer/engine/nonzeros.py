@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer.compiled import compiled
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.single import REORDERED
 
 __all__ = ["Nonzeros", "squared_over_nonzeros"]

@@ -11,8 +11,16 @@ from mercer.gram.engines import (
     multiply,
     register_engine,
 )
-from mercer.gram.operator import Blocked, Dense, Gram, LowRank, Operator, Pieces, features_of
-from mercer.gram.product import product
+from mercer.gram.operator import (
+    Blocked,
+    Dense,
+    Gram,
+    LowRank,
+    Operator,
+    Pieces,
+    features_of,
+    product,
+)
 from mercer.gram.stored import RowCache, StoredGram
 
 __all__ = [

@@ -24,8 +24,7 @@ import numpy as np
 
 from mercer.domains import GramRows, Points, Rows, Table, Vectors
 from mercer.errors import PlanError, suggestion
-from mercer.gram.operator import Blocked, Dense, Gram, LowRank, features_of, square_matrix
-from mercer.gram.product import product
+from mercer.gram.operator import Blocked, Dense, Gram, LowRank, features_of, product, square_matrix
 from mercer.gram.sketch import CenterSketch
 from mercer.kernels import Kernel, named
 

@@ -11,8 +11,7 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.engine.tiles import on_numpy, prepare_points, tile
 from mercer.errors import ValidityError
-from mercer.gram.operator import Blocked, Operator
-from mercer.gram.product import symmetric_product
+from mercer.gram.operator import Blocked, Operator, symmetric_product
 from mercer.kernels import Kernel
 
 __all__ = ["SinglePrecision", "allows_single", "single_products"]

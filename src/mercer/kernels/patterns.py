@@ -26,7 +26,7 @@ from scipy import sparse
 
 from mercer.compiled import compiled
 from mercer.domains import Points
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Array, Block, squares
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from mercer.domains import Items, Points, Rows, Streamed, Vectors, to_numpy
 from mercer.engine.tiles import common_origin, diagonal, fill, on_numpy, spans, tile
 from mercer.errors import DomainError, ValidityError, suggestion
-from mercer.gram.product import SUM_GROUPS, symmetric_product
+from mercer.gram.operator import SUM_GROUPS, symmetric_product
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.memory import affordable, available

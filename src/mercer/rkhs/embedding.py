@@ -13,7 +13,7 @@ from mercer.domains import InMemory, Items, Points, Rows, Streamed, real_numbers
 from mercer.engine.tiles import fill
 from mercer.errors import DomainError
 from mercer.gram import Blocked, product
-from mercer.gram.product import symmetric_product
+from mercer.gram.operator import symmetric_product
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width

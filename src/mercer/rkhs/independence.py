@@ -7,7 +7,7 @@ import numpy as np
 from mercer.domains import Items, Points
 from mercer.engine.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
 from mercer.errors import DomainError
-from mercer.gram.product import symmetric_product
+from mercer.gram.operator import symmetric_product
 from mercer.kernels import Kernel, named
 from mercer.memory import afford, affordable
 from mercer.progress import progress

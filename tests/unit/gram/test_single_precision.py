@@ -1,17 +1,14 @@
 """Products in single precision."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
+import mercer.gram.operator as module
 from mercer.engine.tiles import prepare_points
 from mercer.errors import ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.gram.single_precision import SinglePrecision, allows_single, single_products
 from mercer.kernels import Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial, Spectrum
-
-module = import_module("mercer.gram.product")  # the package has a function of that name
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer.compiled import compiled
 from mercer.domains import Points, Series, Vectors
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Block
 from mercer.engine.tiles import quiet
 from mercer.errors import ValidityError

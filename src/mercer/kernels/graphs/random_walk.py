@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer.compiled import compiled
 from mercer.domains import GRAPHS, Domain, Graph, Graphs, Points, as_graph, same_kind
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Array, Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel

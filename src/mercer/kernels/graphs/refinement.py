@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer.compiled import compiled
 from mercer.domains import Graphs, Labels, Net, Points, same_kind
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.kernels.patterns import Vocabulary
 
 __all__ = ["Refined", "RefinedLabels", "Refinement", "refine", "relabel"]

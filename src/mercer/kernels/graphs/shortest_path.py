@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer.compiled import compiled
 from mercer.domains import Graph, Graphs, Kind, Labels, Points, as_graph, same_kind
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Block
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.graphs.vertices import OverVertices, add_paths, values_of, vertex_tiles

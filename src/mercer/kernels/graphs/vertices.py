@@ -21,7 +21,7 @@ from mercer.domains import (
     VectorDomain,
 )
 from mercer.domains.graphs import NODE
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Block, same_width
 from mercer.engine.tiles import tile
 from mercer.errors import DomainError, ValidityError

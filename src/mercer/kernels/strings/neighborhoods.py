@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import Strings
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Array
 from mercer.kernels.patterns import Names, Patterns, Vocabulary, count_patterns
 from mercer.kernels.strings.spectrum import numbered, places

@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.compiled import compiled
 from mercer.domains import TREES, Domain, Points, Trees
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.domains import MISSING, Columns, Domain, Points, Table, VectorDomain, Vectors, to_numpy
-from mercer.domains.items import RowIndex
+from mercer.domains.points import RowIndex
 from mercer.engine.block import Block, Scratch
 from mercer.errors import DomainError
 from mercer.kernels.features import FeatureMap, scaled_rows

@@ -12,7 +12,7 @@ from mercer.domains import VECTORS, Vectors
 from mercer.errors import PlanError, PlanWarning, ValidityError
 from mercer.gram import Blocked
 from mercer.gram.device import OnDevice, device_choice, product
-from mercer.gram.product import product as product_on_cpu
+from mercer.gram.operator import product as product_on_cpu
 from mercer.kernels import (
     Categorical,
     Chi2,
