@@ -34,20 +34,42 @@ class Loop:
         """Numba's own object, which knows what it has compiled."""
         if self._dispatcher is None:
             with _lock:
-                self._prepare()
+                if self._dispatcher is None:
+                    _prepare(self)
         return self._dispatcher
 
-    def _prepare(self) -> None:
-        if self._dispatcher is not None:
-            return
-        from numba import njit
 
-        self._dispatcher = njit(cache=True, nogil=True, **self.options)(self.py_func)
-        # Numba looks for what a loop calls among the names of its module, and knows only its own.
-        names = self.py_func.__globals__
-        for name, value in list(names.items()):
-            if isinstance(value, Loop):
-                names[name] = value.dispatcher
+def _prepare(first: Loop) -> None:
+    """Make the dispatchers of a loop and of all that it may call.
+
+    Numba looks for what a loop calls among the names of its module, and knows only its own
+    objects. Other threads may call any of these loops meanwhile. They meet a dispatcher only when
+    all that it calls has one: a module changes at once, after those that it has loops from.
+    """
+    from numba import njit
+
+    made: dict[Loop, Any] = {}
+    modules: list[dict[str, Any]] = []
+
+    def visit(loop: Loop) -> None:
+        if loop in made:
+            return
+        made[loop] = loop._dispatcher
+        if loop._dispatcher is None:
+            made[loop] = njit(cache=True, nogil=True, **loop.options)(loop.py_func)
+            names = loop.py_func.__globals__
+            others = [value for value in list(names.values()) if isinstance(value, Loop)]
+            for other in sorted(others, key=lambda other: other.__module__ == loop.__module__):
+                visit(other)
+            if not any(names is known for known in modules):
+                modules.append(names)
+
+    visit(first)
+    for names in modules:
+        loops = {name: value for name, value in list(names.items()) if isinstance(value, Loop)}
+        names.update({name: made[loop] for name, loop in loops.items()})
+    for loop, dispatcher in made.items():
+        loop._dispatcher = dispatcher
 
 
 @overload

@@ -30,6 +30,33 @@ def test_a_loop_calls_other_loops_of_its_module():
     assert total(np.arange(3.0)) == 6.0
 
 
+def test_another_thread_never_meets_a_loop_before_what_it_calls(monkeypatch):
+    import numba
+
+    def module(name, code, **given):
+        names = {"compiled": compiled, "__name__": name, **given}
+        exec(code, names)
+        return names
+
+    below = module("below", "@compiled\ndef inner(x): return deepest(x) + 1\n\n"
+                   "@compiled\ndef deepest(x): return x")  # fmt: skip
+    above = module("above", "@compiled\ndef outer(x): return helper(x)\n\n"
+                   "@compiled\ndef helper(x): return inner(x)", inner=below["inner"])  # fmt: skip
+    loops = [below["inner"], below["deepest"], above["outer"], above["helper"]]
+
+    def njit(**options):
+        assert all(isinstance(names[loop.__name__], Loop) for names, loop in zip(
+            (below, below, above, above), loops, strict=True))  # fmt: skip
+        assert all(loop._dispatcher is None for loop in loops)
+        return lambda function: ("dispatcher", function.__name__)
+
+    monkeypatch.setattr(numba, "njit", njit)
+    assert loops[2].dispatcher == ("dispatcher", "outer")
+    assert above["inner"] == below["inner"] == ("dispatcher", "inner")
+    assert above["helper"] == ("dispatcher", "helper")
+    assert below["deepest"] == loops[1].dispatcher == ("dispatcher", "deepest")
+
+
 def test_a_loop_keeps_its_name_and_its_docstring():
     loop = compiled(_plain)
     assert isinstance(loop, Loop)
