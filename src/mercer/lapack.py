@@ -1,7 +1,8 @@
 """LAPACK and BLAS on several threads at once.
 
 SciPy's functions hold the interpreter's lock while they work, so that two small factors cannot be
-computed side by side. These are the same routines of the same library, called without the lock.
+computed side by side. These are the same routines of the same library, called without the lock;
+the first word of a description is the routine.
 Arrays are C-ordered float64; of symmetric matrices only the lower triangle is read and written.
 """
 
@@ -14,17 +15,17 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "add_moments",
-    "add_products",
+    "add_inner",
+    "add_outer",
     "factor",
+    "inverse_from_factor_inverse",
     "invert",
     "mirror",
-    "multiply_out",
+    "multiply_rows",
     "norm",
     "solve",
     "solve_rows",
     "times_inverse",
-    "times_rows",
     "tridiagonal",
 ]
 
@@ -37,7 +38,7 @@ _ONE, _MINUS = ctypes.c_double(1.0), ctypes.c_double(-1.0)
 
 
 def factor(M: np.ndarray) -> bool:
-    """Write L of M = LLᵀ into the lower triangle of M; return whether M is positive definite.
+    """`dpotrf`: write L of M = LLᵀ into the lower triangle of M; return whether M is definite.
 
     Examples
     --------
@@ -56,12 +57,12 @@ def factor(M: np.ndarray) -> bool:
         if not factor(leaf):
             return False
         if len(below):
-            add_products(M[stop:, stop:], solve_rows(leaf, below), -1.0)
+            add_outer(M[stop:, stop:], solve_rows(leaf, below), -1.0)
     return True
 
 
 def solve(L: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Return M⁻¹R for a factor L of M and a right-hand side of shape (n,) or (n, columns).
+    """`dpotrs`: return M⁻¹R for a factor L of M and R of shape (n,) or (n, columns).
 
     Examples
     --------
@@ -78,7 +79,7 @@ def solve(L: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Overwrite each row b of B by L⁻¹b, and return B.
+    """`dtrsm`: overwrite each row b of B by L⁻¹b, and return B.
 
     Products are twice as fast as solving. So for many rows the blocks on the diagonal of L are
     inverted, where they are so well-conditioned that nothing is lost by it.
@@ -94,7 +95,7 @@ def solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
         stop = start + LEAF_ORDER
         leaf, part = L[start:stop, start:stop], B[:, start:stop]
         X = _sound_inverse(leaf)
-        part = _solve_rows(leaf, part) if X is None else times_rows(X, part)
+        part = _solve_rows(leaf, part) if X is None else multiply_rows(X, part)
         if stop < len(L):
             _subtract(B[:, stop:], part, L[stop:, start:stop])
     return B
@@ -117,7 +118,7 @@ def _solve_rows(L: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def invert(L: np.ndarray) -> np.ndarray:
-    """Overwrite a lower triangle by its inverse, and return it.
+    """`dtrtri`: overwrite a lower triangle by its inverse, and return it.
 
     For halves of L = [A 0; B D] it is [A⁻¹ 0; −D⁻¹BA⁻¹ D⁻¹]. Nearly all of that is products with
     triangles, which are twice as fast as solving with them.
@@ -135,7 +136,7 @@ def invert(L: np.ndarray) -> np.ndarray:
     half = len(L) // 2
     B = L[half:, :half]
     A, D = invert(L[:half, :half]), invert(L[half:, half:])
-    times_rows(A, B, transposed=True)
+    multiply_rows(A, B, transposed=True)
     _blas("dtrmm")(
         b"R", b"U", b"N", b"N", _int(half), _int(len(B)), _ref(_MINUS), _pointer(D), _stride(D),
         _pointer(B), _stride(B),
@@ -143,12 +144,12 @@ def invert(L: np.ndarray) -> np.ndarray:
     return L
 
 
-def times_rows(X: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray:
-    """Overwrite each row b of B by Xb, or Xᵀb, for the lower triangle X, and return B.
+def multiply_rows(X: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray:
+    """`dtrmm`: overwrite each row b of B by Xb, or Xᵀb, for the lower triangle X, and return B.
 
     Examples
     --------
-    >>> times_rows(np.array([[2.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0]]))
+    >>> multiply_rows(np.array([[2.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0]]))
     array([[2., 5.]])
     """
     _blas("dtrmm")(
@@ -159,25 +160,26 @@ def times_rows(X: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.nda
 
 
 def times_inverse(X: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Return M⁻¹R = XᵀXR for X = L⁻¹ and a right-hand side of shape (n, columns).
+    """`dtrmm` twice: return M⁻¹R = XᵀXR for X = L⁻¹ and R of shape (n, columns).
 
-    For an answer that has to fit `multiply_out`; by itself, that of `solve` has more digits.
+    For an answer that has to fit `inverse_from_factor_inverse`; by itself, that of `solve` has
+    more digits.
 
     Examples
     --------
     >>> times_inverse(np.array([[0.5, 0.0], [-0.25, 0.5]]), np.array([[8.0], [12.0]])).ravel()
     array([1., 2.])
     """
-    rows = times_rows(X, times_rows(X, np.array(R.T, order="C")), transposed=True)
+    rows = multiply_rows(X, multiply_rows(X, np.array(R.T, order="C")), transposed=True)
     return np.ascontiguousarray(rows.T)
 
 
-def add_products(C: np.ndarray, A: np.ndarray, sign: float = 1.0) -> np.ndarray:
-    """Add ±AAᵀ to the lower triangle of C, and return C.
+def add_outer(C: np.ndarray, A: np.ndarray, sign: float = 1.0) -> np.ndarray:
+    """`dsyrk`: add ±AAᵀ to the lower triangle of C, and return C.
 
     Examples
     --------
-    >>> add_products(np.zeros((2, 2)), np.array([[1.0], [2.0]]))
+    >>> add_outer(np.zeros((2, 2)), np.array([[1.0], [2.0]]))
     array([[1., 0.],
            [2., 4.]])
     """
@@ -188,12 +190,12 @@ def add_products(C: np.ndarray, A: np.ndarray, sign: float = 1.0) -> np.ndarray:
     return C
 
 
-def add_moments(H: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """Add CᵀC to the lower triangle of H, and return H.
+def add_inner(H: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """`dsyrk`, transposed: add CᵀC to the lower triangle of H, and return H.
 
     Examples
     --------
-    >>> add_moments(np.zeros((2, 2)), np.array([[1.0, 2.0]]))
+    >>> add_inner(np.zeros((2, 2)), np.array([[1.0, 2.0]]))
     array([[1., 0.],
            [2., 4.]])
     """
@@ -205,7 +207,7 @@ def add_moments(H: np.ndarray, C: np.ndarray) -> np.ndarray:
 
 
 def _subtract(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-    """Subtract ABᵀ from C."""
+    """`dgemm`: subtract ABᵀ from C."""
     _blas("dgemm")(
         b"T", b"N", _int(len(B)), _int(len(A)), _int(A.shape[1]), _ref(_MINUS), _pointer(B),
         _stride(B), _pointer(A), _stride(A), _ref(_ONE), _pointer(C), _stride(C),
@@ -213,7 +215,7 @@ def _subtract(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
 
 
 def tridiagonal(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return Qᵀ and the diagonals of T for a symmetric matrix M = QTQᵀ, with T tridiagonal.
+    """`dsytrd`, `dorgtr`: return Qᵀ and the diagonals of the tridiagonal T of M = QTQᵀ.
 
     Examples
     --------
@@ -237,7 +239,7 @@ def tridiagonal(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def mirror(C: np.ndarray) -> np.ndarray:
-    """Copy the lower triangle of C to the upper one, and return C.
+    """Copy the lower triangle of C to the upper one, as LAPACK does not, and return C.
 
     Examples
     --------
@@ -253,12 +255,12 @@ def mirror(C: np.ndarray) -> np.ndarray:
     return C
 
 
-def multiply_out(X: np.ndarray) -> np.ndarray:
-    """Overwrite X = L⁻¹ by the lower triangle of M⁻¹ = XᵀX, and return it.
+def inverse_from_factor_inverse(X: np.ndarray) -> np.ndarray:
+    """`dlauum`: overwrite X = L⁻¹ by the lower triangle of M⁻¹ = XᵀX, and return it.
 
     Examples
     --------
-    >>> np.tril(multiply_out(np.array([[0.5, 0.0], [-0.25, 0.5]]))) * 16
+    >>> np.tril(inverse_from_factor_inverse(np.array([[0.5, 0.0], [-0.25, 0.5]]))) * 16
     array([[ 5.,  0.],
            [-2.,  4.]])
     """
@@ -268,7 +270,7 @@ def multiply_out(X: np.ndarray) -> np.ndarray:
 
 
 def norm(C: np.ndarray) -> float:
-    """Return the largest column sum of absolute values of a symmetric matrix.
+    """Return the 1-norm of a symmetric matrix, as `dlansy` does: its largest absolute column sum.
 
     Examples
     --------

@@ -56,7 +56,7 @@ def test_only_the_lower_triangle_is_read(n, seed):
     np.testing.assert_allclose(lapack.solve(spoiled, R), linalg.solve(M, R), rtol=1e-8)
     assert lapack.invert(spoiled) is spoiled
     np.testing.assert_allclose(lapack.times_inverse(spoiled, R), linalg.solve(M, R), rtol=1e-8)
-    C = lapack.multiply_out(spoiled)
+    C = lapack.inverse_from_factor_inverse(spoiled)
     np.testing.assert_allclose(np.tril(C), np.tril(linalg.inv(M)), atol=1e-9)
     assert lapack.norm(C) == pytest.approx(np.linalg.norm(linalg.inv(M), 1))
 
@@ -143,7 +143,7 @@ def test_invert(small, layout, n, seed):
     exact = linalg.inv(linalg.cholesky(M, lower=True))
     np.testing.assert_allclose(np.tril(X), exact, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(np.triu(X, 1), np.triu(M, 1))  # not written
-    C = lapack.multiply_out(X)
+    C = lapack.inverse_from_factor_inverse(X)
     np.testing.assert_allclose(np.tril(C), np.tril(linalg.inv(M)), rtol=1e-8, atol=1e-12)
 
 
@@ -156,7 +156,7 @@ def test_a_large_inverse_has_the_digits_of_lapacks(penalty):
     exact = np.tril(solved(M, np.eye(n)))
     X = M.copy()
     assert lapack.factor(X)
-    ours = np.tril(lapack.multiply_out(lapack.invert(X)))
+    ours = np.tril(lapack.inverse_from_factor_inverse(lapack.invert(X)))
     theirs = np.tril(linalg.lapack.dpotri(linalg.cholesky(M, lower=True), lower=1)[0])
     assert np.abs(ours - exact).max() <= 5 * np.abs(theirs - exact).max()
 
@@ -199,7 +199,7 @@ def test_times_rows(layout, transposed, n, count, seed):
     L = np.linalg.cholesky(definite(rng, n))
     rows = rng.normal(size=(count, n))
     B = layout(rows)
-    assert lapack.times_rows(layout(L), B, transposed) is B
+    assert lapack.multiply_rows(layout(L), B, transposed) is B
     np.testing.assert_allclose(B, rows @ (L if transposed else L.T), rtol=1e-8, atol=1e-10)
 
 
@@ -213,7 +213,7 @@ def test_a_single_row_may_have_any_stride(n, seed):
     for row in (column.copy().T, rng.normal(size=(3, n))[1:2]):
         row[:] = column.T
         np.testing.assert_allclose(lapack.solve_rows(L, row), expected.T, rtol=1e-8, atol=1e-10)
-        found = lapack.times_rows(L, row)
+        found = lapack.multiply_rows(L, row)
         np.testing.assert_allclose(found, column.T, rtol=1e-8, atol=1e-10)
 
 
@@ -224,7 +224,7 @@ def test_add_products(layout, sign, n, columns, seed):
     rng = np.random.default_rng(seed)
     A, C = rng.normal(size=(n, columns)), rng.normal(size=(n, n))
     found = layout(C)
-    assert lapack.add_products(found, layout(A), sign) is found
+    assert lapack.add_outer(found, layout(A), sign) is found
     np.testing.assert_allclose(np.tril(found), np.tril(C + sign * A @ A.T), atol=1e-12)
     np.testing.assert_array_equal(np.triu(found, 1), np.triu(C, 1))
 
@@ -234,11 +234,11 @@ def test_a_matrix_of_one_number():
     assert lapack.factor(M) and M[0, 0] == 2.0
     assert lapack.solve(M, np.array([8.0])).tolist() == [2.0]
     assert lapack.solve_rows(M, np.array([[6.0], [8.0]])).tolist() == [[3.0], [4.0]]
-    assert lapack.times_rows(M, np.array([[6.0], [8.0]])).tolist() == [[12.0], [16.0]]
+    assert lapack.multiply_rows(M, np.array([[6.0], [8.0]])).tolist() == [[12.0], [16.0]]
     X = np.array([[4.0]])
     assert lapack.factor(X) and lapack.invert(X)[0, 0] == 0.5
     assert lapack.times_inverse(X, np.array([[8.0]])).tolist() == [[2.0]]
-    assert lapack.multiply_out(X)[0, 0] == lapack.norm(X) == 0.25
+    assert lapack.inverse_from_factor_inverse(X)[0, 0] == lapack.norm(X) == 0.25
     assert not lapack.factor(np.array([[-4.0]]))
 
 
@@ -255,7 +255,7 @@ def test_threads_do_not_disturb_each_other():
     def inverse(M):
         X = M.copy()
         assert lapack.factor(X)
-        return np.tril(lapack.multiply_out(lapack.invert(X)))
+        return np.tril(lapack.inverse_from_factor_inverse(lapack.invert(X)))
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(inverse, matrices))

@@ -56,7 +56,7 @@ def fill(
         return _fill_elsewhere(kernel, A, B)
     left, right = common_origin(kernel, A, B)
     K = (
-        _room(len(left), len(right), np.dtype(dtype or _dtype(left, right)))
+        _allocate(len(left), len(right), np.dtype(dtype or _dtype(left, right)))
         if out is None
         else out
     )
@@ -82,7 +82,7 @@ def fill_several(kernels: Sequence[Formula], points: Points) -> list[np.ndarray]
     for kernel in kernels:
         points = prepare_points(kernel, points)
     n = len(points)
-    matrices = [_room(n, n, np.dtype(np.float64)) for _ in kernels]
+    matrices = [_allocate(n, n, np.dtype(np.float64)) for _ in kernels]
     _fill(kernels, points, None, matrices)
     return matrices
 
@@ -127,7 +127,7 @@ def diagonal(kernel: Formula, points: Points) -> Any:
     xp = array_api_compat.array_namespace(values)
     if not bool(xp.all(xp.isfinite(values))):
         item = int(xp.argmin(xp.astype(xp.isfinite(values), xp.int8)))
-        _refuse(kernel, np.asarray(values)[item : item + 1, None], item, item)
+        _raise_unless_finite(kernel, np.asarray(values)[item : item + 1, None], item, item)
     if isinstance(values, np.ndarray) and _dtype(points, points) == np.float32:
         return _single(kernel, values[:, None], 0, 0)[:, 0]
     return values
@@ -190,7 +190,7 @@ def require_finite(kernel: Formula, T: np.ndarray, i: int, j: int) -> None:
     """Refuse the tile that begins at (i, j) if it has an entry that is not finite."""
     with quiet():
         if not np.isfinite(np.sum(T)):
-            _refuse(kernel, T, i, j)
+            _raise_unless_finite(kernel, T, i, j)
 
 
 def common_origin(kernel: Formula, A: Points, B: Points | None) -> tuple[Points, Points]:
@@ -316,11 +316,11 @@ def _fill_elsewhere(kernel: Formula, A: Points, B: Points | None) -> Any:
         K = kernel.evaluate(Block(A, A if B is None else B))
     xp = array_api_compat.array_namespace(K)
     if not bool(xp.all(xp.isfinite(K))):
-        _refuse(kernel, np.asarray(K), 0, 0)
+        _raise_unless_finite(kernel, np.asarray(K), 0, 0)
     return K if B is not None else xp.triu(K) + xp.triu(K, k=1).T
 
 
-def _room(rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
+def _allocate(rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
     """Return memory for a matrix, or say how much is missing."""
     if rows * columns > 10**7:  # smaller ones are not worth the question
         task = f"a Gram matrix of {rows} × {columns} items"
@@ -340,11 +340,11 @@ def _single(kernel: Formula, tile: np.ndarray, row: int, column: int) -> np.ndar
     with quiet():
         single = tile.astype(np.float32, copy=False)
         if not np.isfinite(np.sum(single, dtype=np.float64)):
-            _refuse(kernel, single, row, column)
+            _raise_unless_finite(kernel, single, row, column)
     return single
 
 
-def _refuse(kernel: Formula, tile: np.ndarray, row: int, column: int) -> None:
+def _raise_unless_finite(kernel: Formula, tile: np.ndarray, row: int, column: int) -> None:
     bad = np.argwhere(~np.isfinite(tile))
     if len(bad) == 0:  # finite entries whose sum overflows
         return

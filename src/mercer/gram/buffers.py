@@ -1,4 +1,4 @@
-"""Room: memory for a large matrix that the next one can use again.
+"""Buffers: memory for a large matrix that the next one can use again.
 
 Pages that a process touches for the first time are slow, on virtual machines very slow: filling a
 fresh matrix can take longer than computing it. So one block outlives the fit that it was for.
@@ -22,10 +22,10 @@ class BufferPool:
 
     Examples
     --------
-    >>> room = BufferPool()
-    >>> first = room.take((2, 3), np.float32)
-    >>> room.give(first)
-    >>> np.shares_memory(room.take((3, 1), np.float64), first)
+    >>> pool = BufferPool()
+    >>> first = pool.take((2, 3), np.float32)
+    >>> pool.give(first)
+    >>> np.shares_memory(pool.take((3, 1), np.float64), first)
     True
     """
 

@@ -23,7 +23,7 @@ import numpy as np
 from mercer.domains import Points, Rows
 from mercer.engine.tiles import fill, prepare_points, spans
 from mercer.kernels import Kernel
-from mercer.lapack import add_moments
+from mercer.lapack import add_inner
 from mercer.threads import in_threads
 
 __all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whiten"]
@@ -124,7 +124,7 @@ class Sketch:
             sums[group] += C.T @ V[place]
             if roots is not None:
                 C *= roots[place, None]
-            add_moments(H[group], C)
+            add_inner(H[group], C)
 
         self._pass(use, MOMENT_ROWS, count)
         for other in H[1:]:

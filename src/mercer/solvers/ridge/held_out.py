@@ -90,7 +90,7 @@ def _held_thin(inverse: FeatureInverse, rows: Rows, alpha: np.ndarray) -> HeldOu
         Z = np.column_stack([Z, inverse.border[rows]])
     if not Z.shape[1]:
         return HeldOutResiduals(alpha, alpha)  # all features are zero, and nothing was learned
-    G = lapack.add_products(np.eye(Z.shape[1]), np.ascontiguousarray(Z.T), -1.0)
+    G = lapack.add_outer(np.eye(Z.shape[1]), np.ascontiguousarray(Z.T), -1.0)
     if not _holds(G, inverse.least(np.diag(G))):
         return _lost(alpha)
     return HeldOutResiduals(alpha + Z @ lapack.solve(G, Z.T @ alpha), alpha)
@@ -101,7 +101,7 @@ def _part(inverse: RidgeInverse, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     C = inverse.block(rows)
     least = inverse.least(np.diag(C))
     if inverse.border is not None:
-        lapack.add_products(C, inverse.border[rows, None].copy(), -1.0)
+        lapack.add_outer(C, inverse.border[rows, None].copy(), -1.0)
     return C, least
 
 
@@ -142,7 +142,7 @@ def nested(
 def _within(inverse: FullInverse, rows: Rows, W: np.ndarray, half: np.ndarray) -> HeldOutResiduals:
     """Return what leaving out an inner fold leaves there, where the outer one is eliminated."""
     C, least = _part(inverse, rows)
-    lapack.add_products(C, W, -1.0)
+    lapack.add_outer(C, W, -1.0)
     a = inverse.alpha[rows] - W @ half
     return HeldOutResiduals(lapack.solve(C, a), a) if _holds(C, least) else _lost(a)
 

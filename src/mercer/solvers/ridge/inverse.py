@@ -171,7 +171,7 @@ class CholeskySystem(System):
         condition = (self.norm + penalty) / penalty if penalty > 0 else np.inf
         rough = condition > EXACT_CONDITION_ABOVE
         if self.full or rough:
-            C = lapack.multiply_out(X)
+            C = lapack.inverse_from_factor_inverse(X)
             if rough:  # what it really is takes a little time
                 condition = min(condition, (self.norm + penalty) * lapack.norm(C))
             return FullInverse(self, penalty, *parts, condition, C, 2 * half)
@@ -190,7 +190,7 @@ class TriangularInverse(RidgeInverse):
         part = np.ascontiguousarray(self.X[places[0] :, rows])
         top, places = part[: places[-1] - places[0] + 1], places - places[0]
         top[np.arange(len(top))[:, None] < places] = 0.0  # above the diagonal there is anything
-        return lapack.add_moments(np.zeros((part.shape[1],) * 2), part)
+        return lapack.add_inner(np.zeros((part.shape[1],) * 2), part)
 
     def diagonal(self) -> np.ndarray:
         total = np.zeros(len(self.X))

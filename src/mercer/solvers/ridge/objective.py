@@ -141,7 +141,10 @@ def _solved(
     log_determinant, total = 2 * float(np.sum(np.log(np.diag(M)))), None
     solved = lapack.solve(M, np.column_stack([R, s]))
     alpha, q = solved[:, :-1], solved[:, -1]
-    if not norm * lapack.norm(lapack.multiply_out(lapack.invert(M))) <= MAX_CONDITION_1:
+    if (
+        not norm * lapack.norm(lapack.inverse_from_factor_inverse(lapack.invert(M)))
+        <= MAX_CONDITION_1
+    ):
         raise SolveError(singular_message(penalty, n, norm))
     lapack.mirror(M)
     if intercept:

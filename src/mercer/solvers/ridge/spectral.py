@@ -136,7 +136,7 @@ class TridiagonalInverse(RidgeInverse):
 
     def block(self, rows: Rows) -> np.ndarray:
         part = self.Y[:, rows] if isinstance(rows, slice) else self.Y.take(rows, axis=1)
-        return lapack.add_moments(np.zeros((part.shape[1],) * 2), part)
+        return lapack.add_inner(np.zeros((part.shape[1],) * 2), part)
 
     def diagonal(self) -> np.ndarray:
         return np.einsum("ij,ij->j", self.Y, self.Y)
@@ -241,7 +241,7 @@ class FeatureInverse(RidgeInverse):
 
     def block(self, rows: Rows) -> np.ndarray:
         Z = np.ascontiguousarray(self.Z[rows])
-        return lapack.add_products(np.eye(len(Z)), Z, -1.0)
+        return lapack.add_outer(np.eye(len(Z)), Z, -1.0)
 
     def diagonal(self) -> np.ndarray:
         return 1 - np.einsum("ij,ij->i", self.Z, self.Z)
