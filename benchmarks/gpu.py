@@ -23,9 +23,9 @@ from mercer.gram.device.fused import compiled
 from mercer.kernels import Gaussian
 from mercer.plans import Nystrom
 from mercer.solvers.device_cholesky import DeviceCholesky
-from mercer.solvers.quadratic import Quadratic
+from mercer.solvers.quadratic import Quadratic, SMOOptions
 from mercer.solvers.ridge.system import Problem
-from mercer.solvers.working_set import Effort, maximize
+from mercer.solvers.working_set import maximize
 
 CENTERS = 20_000
 STEPS = 20
@@ -220,12 +220,12 @@ def margins(n: int = 20_000) -> list[Row]:
     z = np.where(y > np.median(y), 1.0, -1.0)
     k, C = Gaussian(4.4), 10.0
     problem = Quadratic(z, np.minimum(C * z, 0.0), np.maximum(C * z, 0.0), np.zeros(n))
-    effort = Effort(dtype=np.float32, kept=1000)
+    options = SMOOptions(dtype=np.float32, kept=1000)
     points = k.admit(X)
     gram = OnDevice(k, points, "cuda")
-    maximize(gram.part(np.arange(3000)), _part(problem, 3000), effort)  # compiled loops
-    seconds, ours = clocked(lambda: maximize(gram, problem, effort))
-    theirs, peer = clocked(lambda: maximize(Blocked(k, points), problem, effort))
+    maximize(gram.part(np.arange(3000)), _part(problem, 3000), options)  # compiled loops
+    seconds, ours = clocked(lambda: maximize(gram, problem, options))
+    theirs, peer = clocked(lambda: maximize(Blocked(k, points), problem, options))
     apart = abs(ours.objective / peer.objective - 1)
     task = f"support vector machine, n={n:,}, d=20, C=10 (peer: the CPU)"
     return [

@@ -26,9 +26,9 @@ from mercer.plans import Decision, Plan, requested
 from mercer.plans.margins import decide_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
-from mercer.solvers.quadratic import Optimum
+from mercer.solvers.quadratic import Optimum, SMOOptions
 from mercer.solvers.ridge.eigen import Decomposed, transfer
-from mercer.solvers.working_set import MAX_STORED_ITEMS, Effort
+from mercer.solvers.working_set import MAX_STORED_ITEMS
 from mercer.threads import one_blas_thread
 from mercer.values import positive
 
@@ -141,10 +141,10 @@ class SupportVectorMachine(Scorer):
         dtype = np.float32 if single else np.float64
         prepared = prepare_points(kernel, points, single=single)
         steps = max_steps(self.max_iter)
-        effort = Effort(tol, steps, plan.working, plan.largest, plan.kept, dtype)
+        options = SMOOptions(tol, steps, plan.working, plan.largest, plan.kept, dtype)
         source, carry = self._assemble(kernel, prepared, plan, weights, repair)
         with one_blas_thread:
-            optima = run(source, programs, effort)
+            optima = run(source, programs, options)
         if isinstance(source, StoredGram) and not isinstance(points, GramRows):
             BUFFERS.give(source.array)
         return Solved(optima, plan, points, carry, getattr(prepared, "origin", None))

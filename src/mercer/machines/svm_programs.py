@@ -17,9 +17,9 @@ from mercer.errors import ValidityError
 from mercer.gram import Pieces, StoredGram, product
 from mercer.kernels import Kernel
 from mercer.machines.machine import number
-from mercer.solvers.quadratic import Optimum, Quadratic
+from mercer.solvers.quadratic import Optimum, Quadratic, SMOOptions
 from mercer.solvers.smo import solve_batch
-from mercer.solvers.working_set import Effort, maximize
+from mercer.solvers.working_set import maximize
 from mercer.threads import in_threads
 
 __all__ = [
@@ -158,7 +158,7 @@ def far(points: Points, count: int = CHECKED_ITEMS // 4) -> np.ndarray:
     return np.argsort(-lengths, kind="stable")[:count]
 
 
-def run(source: Pieces, programs: list[MarginProgram], effort: Effort) -> list[Optimum]:
+def run(source: Pieces, programs: list[MarginProgram], options: SMOOptions) -> list[Optimum]:
     """Solve all programs, those on a stored matrix at the same time on all cores."""
     optima: list[Any] = [None] * len(programs)
 
@@ -170,17 +170,17 @@ def run(source: Pieces, programs: list[MarginProgram], effort: Effort) -> list[O
             part = source
         else:
             part = source.part(program.items)  # type: ignore[attr-defined]
-        optima[job] = maximize(part, program.problem, effort)
+        optima[job] = maximize(part, program.problem, options)
 
     def several(jobs: list[int]) -> None:
         some = [programs[job] for job in jobs]
         ranges, problems = [p.ranges for p in some], [p.problem for p in some]
         assert isinstance(source, StoredGram)
-        for job, found in zip(jobs, solve_batch(source, ranges, problems, effort), strict=True):
+        for job, found in zip(jobs, solve_batch(source, ranges, problems, options), strict=True):
             optima[job] = found
 
     largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)
-    if isinstance(source, StoredGram) and len(programs) >= MIN_BATCH and not effort.rough:
+    if isinstance(source, StoredGram) and len(programs) >= MIN_BATCH and not options.rough:
         simple = [job for job in largest_first if programs[job].is_simple]
         in_threads(several, [simple[k::BATCHES] for k in range(BATCHES) if simple[k::BATCHES]])
     rest = [job for job in largest_first if optima[job] is None]

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mercer.domains import Points, Vectors
 from mercer.engine.tiles import unpacks
 from mercer.kernels import Kernel
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, place, route_of, size_of
 from mercer.plans.plan import Decision, Plan
 from mercer.solvers.cost import Size
+from mercer.solvers.quadratic import SMOOptions
 from mercer.solvers.working_set import (
     LEAST_WORKING,
     MAX_ROW_BYTES,
@@ -19,7 +22,6 @@ from mercer.solvers.working_set import (
     MAX_WORKING,
     MIN_ITEMS_A_FEATURE,
     MIN_WORKING,
-    BlockSMO,
 )
 
 __all__ = ["decide_margin", "plan_margin"]
@@ -85,12 +87,13 @@ def _block_smo(
     usual = min(n, max(MIN_WORKING, min(n // 8, MAX_WORKING)))
     largest, kept = max(usual, MAX_WORKING), 0
 
-    def candidate(solver: BlockSMO, reason: str) -> Candidate:
+    def candidate(solver: SMOOptions, reason: str) -> Candidate:
         fields = {"stored": solver.stored, "working": solver.working, "largest": solver.largest,
                   "kept": solver.kept, "precision": "mixed" if single else "double"}  # fmt: skip
         return Candidate("smo", solver, size, (*why, reason), fields=fields)
 
-    stored = BlockSMO(True, usual, largest, 0, single)
+    dtype = np.float32 if single else np.float64
+    stored = SMOOptions(working=usual, largest=largest, dtype=dtype, stored=True)
     fits = memory is None or stored.cost(size).bytes <= memory
     words = "rows as they are needed, not the whole Gram matrix: "
     words += "rows are cheap to compute again" if fits else "it does not fit"
@@ -104,9 +107,10 @@ def _block_smo(
     if size.route == "dual" and not cheap:  # rows that are kept are a convenience
         room = MAX_ROW_BYTES if memory is None else min(MAX_ROW_BYTES, memory / 4)
         kept = min(n, int(room / ((4 if single else 8) * n)))
-        yield candidate(BlockSMO(False, usual, largest, kept, single), words)
+        yield candidate(replace(stored, kept=kept, stored=False), words)
     while True:
-        yield candidate(BlockSMO(False, min(usual, largest), largest, 0, single), words)
+        working = min(usual, largest)
+        yield candidate(replace(stored, working=working, largest=largest, stored=False), words)
         if largest <= LEAST_WORKING:
             return
         largest //= 2

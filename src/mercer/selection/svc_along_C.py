@@ -31,8 +31,7 @@ from mercer.machines.svm_classifier import SortedByClass
 from mercer.machines.svm_programs import MarginProgram, max_steps, positive_C, run
 from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
 from mercer.selection.splits import Split
-from mercer.solvers.quadratic import Optimum
-from mercer.solvers.working_set import Effort
+from mercer.solvers.quadratic import Optimum, SMOOptions
 from mercer.threads import one_blas_thread, stopping
 from mercer.values import positive
 
@@ -162,8 +161,8 @@ def along_C(
     items = split.train[arranged.order]
     rows = cut(K, split.test, items)
     tol = positive(machine, "tol", machine.tol)
-    effort = Effort(tol, max_steps(machine.max_iter), len(items), len(items), 0)
-    path = SVCPath(copy, arranged, StoredGram(cut(K, items, items)), effort)
+    options = SMOOptions(tol, max_steps(machine.max_iter), len(items), len(items), 0)
+    path = SVCPath(copy, arranged, StoredGram(cut(K, items, items)), options)
     found = []
     for C in prices:
         if stopping():
@@ -192,9 +191,9 @@ class SVCPath:
     """The binary problems of a training set, solved at one price after the other."""
 
     def __init__(
-        self, machine: Any, arranged: SortedByClass, source: StoredGram, effort: Effort
+        self, machine: Any, arranged: SortedByClass, source: StoredGram, options: SMOOptions
     ) -> None:
-        self.machine, self.arranged, self.source, self.effort = machine, arranged, source, effort
+        self.machine, self.arranged, self.source, self.options = machine, arranged, source, options
         self.programs: list[MarginProgram] = []
         self.optima: list[Optimum] = []
         self.warm = False  # whether the last solution began with another one
@@ -219,7 +218,7 @@ class SVCPath:
         ]
         optima: list[Any] = list(self.optima) if self.warm else [None] * len(programs)
         with one_blas_thread:
-            solved = run(self.source, [programs[k] for k in todo], self.effort)
+            solved = run(self.source, [programs[k] for k in todo], self.options)
         for k, optimum in zip(todo, solved, strict=True):
             optima[k] = optimum
         self.programs, self.optima = programs, optima

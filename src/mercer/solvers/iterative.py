@@ -62,8 +62,8 @@ class Preconditioned(State):
 
     def __init__(self, problem: Problem, mixed: bool) -> None:
         super().__init__(problem)
-        rough = single_products(problem.gram) if mixed else None
-        self.rough = None if rough is None else State(replace(problem, gram=rough))
+        single = single_products(problem.gram) if mixed else None
+        self.single = None if single is None else State(replace(problem, gram=single))
         self.factor: LowRankFactor | None = None
         self.enough = math.inf
 
@@ -191,13 +191,13 @@ class Iterative(Solver):
         def apply(V: np.ndarray) -> np.ndarray:
             return state.multiply(V) + penalty * V
 
-        def rough(V: np.ndarray) -> np.ndarray:
-            return state.rough.multiply(V) + penalty * V  # type: ignore[union-attr]
+        def apply_single(V: np.ndarray) -> np.ndarray:
+            return state.single.multiply(V) + penalty * V  # type: ignore[union-attr]
 
         # The last digits may be beyond what rounding allows; the certificate says so.
         return conjugate_gradients(
             apply, R, inverse, self.tol, self.steps, accepted=ACCEPTED_RESIDUAL,
-            single=None if state.rough is None else rough,
+            single=None if state.single is None else apply_single,
         )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from mercer.domains import real_numbers
 from mercer.errors import DomainError, ValidityError
-from mercer.solvers.certificate import Certified
+from mercer.solvers.status import SolverResult
 
 __all__ = ["BYTES_PER_ENTRY", "LinearSolution", "separate"]
 
@@ -43,7 +43,7 @@ BOUND_TOLERANCE = 1e-9  # share of C by which a y must be inside its bounds
 
 
 @dataclass(frozen=True)
-class LinearSolution(Certified):
+class LinearSolution(SolverResult):
     """A linear program's answer with its certificate.
 
     Attributes

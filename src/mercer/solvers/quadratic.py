@@ -22,13 +22,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from mercer.solvers.certificate import Certified
+from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
+from mercer.solvers.status import SolverResult
 
-__all__ = ["Effort", "Optimum", "Quadratic", "certify", "conclude", "hard_gap", "violation_of"]
+__all__ = [
+    "Optimum", "Quadratic", "SMOOptions", "certify", "conclude", "hard_gap", "violation_of",
+]  # fmt: skip
 
 Status = Literal["solved", "stalled", "unbounded", "invalid"]
 # How steps on some of the variables have ended: as they should, at two items on which the kernel
@@ -74,8 +77,8 @@ class Quadratic:
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How long to try, how to compute.
+class SMOOptions:
+    """How a program is solved by pairs of variables: how long, on which sets, in what memory.
 
     Attributes
     ----------
@@ -89,8 +92,15 @@ class Effort:
         Number of Gram rows to keep.
     dtype : float32 or float64
         How parts of the Gram matrix are stored. Sums are in double precision.
-    rough : bool
+    trust_slopes : bool
         Whether slopes that have followed β all the way are good enough in the end.
+    stored : bool
+        Whether the whole Gram matrix is in memory.
+
+    Examples
+    --------
+    >>> SMOOptions(stored=True).cost(Size(items=10_000)).bytes // 10**6
+    802
     """
 
     tol: float = 1e-3
@@ -99,11 +109,23 @@ class Effort:
     largest: int = 4096
     kept: int = 0
     dtype: type = np.float64
-    rough: bool = False
+    trust_slopes: bool = False
+    stored: bool = False
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size) -> Cost:
+        """Return what the matrix takes, or the blocks and rows that stand for it."""
+        n, each = size.items, np.dtype(self.dtype).itemsize
+        other = size.tiles + item_bytes(size, feature_copies=2)
+        if self.stored:
+            return Cost(each * n**2 + other)
+        block, rows = each * min(n, self.largest) ** 2, each * n * min(self.kept, n)
+        vectors = 25 * 8 * n  # β, slopes, bounds, and what a selection compares, of n variables
+        return Cost(block + rows + vectors + other)
 
 
 @dataclass(frozen=True)
-class Optimum(Certified):
+class Optimum(SolverResult):
     """An answer with its certificate.
 
     Attributes

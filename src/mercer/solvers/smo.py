@@ -1,8 +1,8 @@
 """Sequential minimal optimization: two variables at a time (Platt 1998; Fan, Chen & Lin 2005).
 
-Minimizes ½βᵀKβ − tᵀβ with lower ≤ β ≤ upper and a fixed sum of β within each group. F = t − Kβ is
+Maximizes tᵀβ − ½βᵀKβ with lower ≤ β ≤ upper and a fixed sum of β within each group. F = t − Kβ is
 how much every variable would like to grow. Of a group, variable i is the one that may grow and
-wants to most; j is the one that may shrink and promises the largest decrease of the objective,
+wants to most; j is the one that may shrink and promises the largest increase of the objective,
 (Fᵢ − Fⱼ)²/(Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ). Moving both by the same amount keeps the sum.
 
 The variables lie in segments, each of which is a range of columns of K. Two classes of many are
@@ -28,7 +28,15 @@ import numpy as np
 
 from mercer.compiled import compiled
 from mercer.gram import StoredGram
-from mercer.solvers.quadratic import DONE, INVALID, ROUNDING, UNBOUNDED, Effort, Optimum, Quadratic
+from mercer.solvers.quadratic import (
+    DONE,
+    INVALID,
+    ROUNDING,
+    UNBOUNDED,
+    Optimum,
+    Quadratic,
+    SMOOptions,
+)
 
 __all__ = ["optimize_pairs", "solve_batch"]
 
@@ -55,7 +63,7 @@ def solve_batch(
     source: StoredGram,
     ranges: Sequence[Sequence[tuple[int, int]]],
     problems: Sequence[Quadratic],
-    effort: Effort,
+    options: SMOOptions,
 ) -> list[Optimum | None]:
     """Return the answers of all programs, None where it takes more than a burst of steps.
 
@@ -63,18 +71,18 @@ def solve_batch(
 
     Parameters
     ----------
-    source : Stored
+    source : StoredGram
     ranges : sequence of ranges
         The items of each program, as ranges of the stored matrix.
     problems : sequence of Quadratic
-    effort : Effort
+    options : SMOOptions
 
     Examples
     --------
     >>> z = np.array([1.0, -1.0])
     >>> problem = Quadratic(z, np.minimum(9 * z, 0.0), np.maximum(9 * z, 0.0), np.zeros(2))
     >>> K = StoredGram(np.array([[1.0, -1.0], [-1.0, 1.0]]))
-    >>> [found] = solve_batch(K, [[(0, 2)]], [problem], Effort())
+    >>> [found] = solve_batch(K, [[(0, 2)]], [problem], SMOOptions())
     >>> found.coefficients, found.status
     (array([ 0.5, -0.5]), 'solved')
     """
@@ -91,7 +99,7 @@ def solve_batch(
     F, numbers = np.empty(len(beta)), np.zeros((len(problems), 9))
     _solve_all(
         source.array, spans[:, 0].copy(), bounds, first, diagonal, target, lower, upper, beta, F,
-        numbers, effort.tol, effort.steps,
+        numbers, options.tol, options.steps,
     )  # fmt: skip
     ends = bounds[first].tolist()
     rows = zip(pairwise(ends), numbers.tolist(), strict=True)
@@ -137,9 +145,9 @@ def _update_slopes(F, up, low, step, row, other, high, deep):
 
 @compiled(fastmath=VECTORIZED, error_model="numpy")
 def _second_variable(top, height, row, diagonal, F, low, gains):
-    """Return the largest decrease of the objective in a segment, and whose it is.
+    """Return the largest increase of the objective in a segment, and whose it is.
 
-    Decreases are compared in single precision: they only say where to go.
+    Increases are compared in single precision: they only say where to go.
     """
     n = len(F)
     gains[:] = np.float32(-1.0)
@@ -229,7 +237,7 @@ def optimize_pairs(K, columns, bounds, group, diagonal, F, beta, lower, upper, t
         if violation <= tol or steps >= limit:
             return steps, max(violation, 0.0), DONE, 0, 0
         row = K[columns[home] + i - bounds[home]]
-        # Whose shrinking decreases the objective most?
+        # Whose shrinking increases the objective most?
         gain, j, away = np.float32(-1.0), 0, 0
         for s in range(segments):
             if group[s] == g:

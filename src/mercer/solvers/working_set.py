@@ -1,8 +1,8 @@
 """Working sets: a large quadratic program, solved in rounds on the variables that matter.
 
 A round takes the variables that violate optimality most and those that are free, computes their
-part of the Gram matrix and descends on it. Then the slopes of all variables
-follow, from the rows of those that moved. Variables that sit at a bound and want to stay there are
+part of the Gram matrix and climbs on it. Then the slopes of all variables follow, from the rows
+of those that moved. Variables that sit at a bound and want to stay there are
 never looked at, which is what other solvers call shrinking. Sets are large (thousands), because
 steps on a small matrix cost little and rows of the large one much (Joachims 1999; the sets of
 thousands are oneDAL's idea).
@@ -14,27 +14,26 @@ has crept in, the rounds go on from there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from mercer.gram import Pieces, RowCache, StoredGram
 from mercer.gram.buffers import BUFFERS
-from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
 from mercer.solvers.free_variables import VariableRows, optimize_free
 from mercer.solvers.quadratic import (
     DONE,
     UNBOUNDED,
-    Effort,
     Optimum,
     Quadratic,
+    SMOOptions,
     conclude,
     violation_of,
 )
 from mercer.solvers.smo import MIN_STEPS, burst_of, optimize_pairs
 from mercer.threads import stopping
 
-__all__ = ["BlockSMO", "Effort", "maximize"]
+__all__ = ["maximize"]
 
 MAX_STORED_ITEMS = 6000  # whose matrix is stored whatever else is true
 MIN_WORKING, MAX_WORKING = 1024, 4096  # variables in a working set: an eighth of all, within these
@@ -62,43 +61,12 @@ FEW_STEPS = 64
 MAX_HARD_OBJECTIVE = 1e15  # in units of 1/k(x, x); beyond it there is no hard margin
 
 
-@dataclass(frozen=True)
-class BlockSMO:
-    """What working sets and parts of the Gram matrix take.
-
-    Attributes
-    ----------
-    stored : bool
-        Whether the whole Gram matrix is in memory.
-    working, largest, kept : int
-        As in `Effort`.
-    single : bool
-        Whether similarities are stored in single precision.
-    """
-
-    stored: bool
-    working: int
-    largest: int
-    kept: int = 0
-    single: bool = False
-    requires: ClassVar[Requirements] = Requirements()
-
-    def cost(self, size: Size) -> Cost:
-        """Return what the matrix takes, or the blocks and rows that stand for it."""
-        n, each = size.items, 4 if self.single else 8
-        rest = size.tiles + item_bytes(size, feature_copies=2)
-        if self.stored:
-            return Cost(each * n**2 + rest)
-        block, rows = each * min(n, self.largest) ** 2, each * n * min(self.kept, n)
-        return Cost(block + rows + 200 * n + rest)
-
-
 class Slopes:
     """β and its slopes F = t − Kβ, which follow β."""
 
-    def __init__(self, operator: Pieces, problem: Quadratic, effort: Effort) -> None:
+    def __init__(self, operator: Pieces, problem: Quadratic, options: SMOOptions) -> None:
         self.operator = operator
-        self.rows = RowCache(operator, effort.kept, effort.dtype)
+        self.rows = RowCache(operator, options.kept, options.dtype)
         self.problem = problem
         self.items = np.arange(len(problem.target)) % operator.order
         self.beta = problem.start.astype(np.float64)
@@ -133,7 +101,7 @@ class Slopes:
         return np.bincount(self.items[where], values, self.operator.order)
 
 
-def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
+def maximize(operator: Pieces, problem: Quadratic, options: SMOOptions) -> Optimum:
     """Return the β of the largest tᵀβ − ½βᵀKβ, by rounds on working sets.
 
     Examples
@@ -141,13 +109,13 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
     >>> from mercer.gram import Dense
     >>> z = np.array([1.0, -1.0])
     >>> problem = Quadratic(z, np.minimum(9 * z, 0.0), np.maximum(9 * z, 0.0), np.zeros(2))
-    >>> maximize(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), problem, Effort()).coefficients
+    >>> maximize(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), problem, SMOOptions()).coefficients
     array([ 0.5, -0.5])
     """
     many = not isinstance(operator, StoredGram) and operator.order >= MIN_ITEMS_FOR_COARSE_START
     if many and not problem.start.any() and np.isfinite(problem.upper - problem.lower).all():
-        problem = replace(problem, start=_coarse_start(operator, problem, effort))
-    state = Slopes(operator, problem, effort)
+        problem = replace(problem, start=_coarse_start(operator, problem, options))
+    state = Slopes(operator, problem, options)
     diagonal = operator.diagonal()[state.items]
     history: list[float] = []
     steps, exact, distinct = 0, True, False
@@ -155,22 +123,22 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
     while True:
         violation = violation_of(problem, state.beta, state.F)
         history.append(violation)
-        if violation <= effort.tol:
-            if exact or effort.rough:
+        if violation <= options.tol:
+            if exact or options.trust_slopes:
                 break
             state.F, exact = state.recomputed(), True
             continue
         objective = state.objective
         idle = 0 if objective > best + MIN_PROGRESS * abs(best) else idle + 1
         best = max(best, objective)
-        if steps >= effort.steps or idle > MAX_STALLED_ROUNDS or stopping():
+        if steps >= options.steps or idle > MAX_STALLED_ROUNDS or stopping():
             if exact:
                 break
             state.F, exact = state.recomputed(), True
             continue
-        chosen = select(problem, state, _set_size(problem, state, effort), distinct)
-        limit = min(effort.steps - steps, MAX_STEPS_PER_VARIABLE * max(len(chosen), MIN_STEPS))
-        done = _round(operator, problem, state, chosen, diagonal, violation, limit, effort)
+        chosen = select(problem, state, _set_size(problem, state, options), distinct)
+        limit = min(options.steps - steps, MAX_STEPS_PER_VARIABLE * max(len(chosen), MIN_STEPS))
+        done = _round(operator, problem, state, chosen, diagonal, violation, limit, options)
         steps, exact = steps + done.steps, False
         distinct = done.steps < FEW_STEPS and len(chosen) < len(state.beta)
         trouble = done.trouble
@@ -179,10 +147,10 @@ def maximize(operator: Pieces, problem: Quadratic, effort: Effort) -> Optimum:
         if trouble != DONE:
             culprits = done.items
             break
-    return conclude(problem, state.beta, state.F, steps, history, effort.tol, trouble, culprits)
+    return conclude(problem, state.beta, state.F, steps, history, options.tol, trouble, culprits)
 
 
-def _coarse_start(operator: Any, problem: Quadratic, effort: Effort) -> np.ndarray:
+def _coarse_start(operator: Any, problem: Quadratic, options: SMOOptions) -> np.ndarray:
     """Return a β to begin with: what a solution for one item in eight says about all.
 
     The few items get bounds that are eight times as wide, so that their function is about that of
@@ -198,8 +166,8 @@ def _coarse_start(operator: Any, problem: Quadratic, effort: Effort) -> np.ndarr
         problem.target[chosen], problem.lower[chosen] / share, problem.upper[chosen] / share,
         np.zeros(len(chosen)),
     )  # fmt: skip
-    rough = replace(effort, tol=max(effort.tol, COARSE_TOLERANCE), kept=0, rough=True)
-    found = maximize(operator.part(some), few, rough)
+    loose = replace(options, tol=max(options.tol, COARSE_TOLERANCE), kept=0, trust_slopes=True)
+    found = maximize(operator.part(some), few, loose)
     per_item = found.coefficients.reshape(copies, -1).sum(axis=0)
     used = np.flatnonzero(per_item)
     values = operator.combine(some[used], per_item[used]) if len(used) else np.zeros(n)
@@ -228,12 +196,12 @@ def _level(problem: Quadratic, slopes: np.ndarray, band: float = 0.1) -> np.ndar
     return beta
 
 
-def _set_size(problem: Quadratic, state: Slopes, effort: Effort) -> int:
+def _set_size(problem: Quadratic, state: Slopes, options: SMOOptions) -> int:
     """Return the size of the next working set: room for all free variables and as many others."""
     if isinstance(state.operator, StoredGram):  # there is nothing to gain from leaving some out
         return len(state.beta)
     free = int(np.count_nonzero((state.beta > problem.lower) & (state.beta < problem.upper)))
-    return max(effort.working, min(2 * free, effort.largest))
+    return max(options.working, min(2 * free, options.largest))
 
 
 def select(problem: Quadratic, state: Slopes, count: int, distinct: bool = False) -> np.ndarray:
@@ -301,15 +269,15 @@ def _round(
     diagonal: np.ndarray,
     violation: float,
     limit: int,
-    effort: Effort,
+    options: SMOOptions,
 ) -> Round:
-    """Descend on the variables of one round, and let the others follow."""
+    """Climb on the variables of one round, and let the slopes of the others follow."""
     everything = len(chosen) == len(state.beta)
-    goal = 0.9 * effort.tol if everything else max(0.5 * effort.tol, ROUND_SHARE * violation)
+    goal = 0.9 * options.tol if everything else max(0.5 * options.tol, ROUND_SHARE * violation)
     if everything and isinstance(operator, StoredGram):
         K, layout = operator.array, _in_place(operator, problem)
     else:
-        place = BUFFERS.take((len(chosen), len(chosen)), effort.dtype)
+        place = BUFFERS.take((len(chosen), len(chosen)), options.dtype)
         K = operator.block(state.items[chosen], place)
         layout = _compact(problem, chosen)
     beta, F = state.beta[chosen], state.F[chosen]

@@ -8,10 +8,9 @@ import pytest
 from mercer.gram import Blocked, Dense, LowRank, StoredGram
 from mercer.kernels import Gaussian, Linear
 from mercer.solvers import working_set
-from mercer.solvers.quadratic import Quadratic, certify, violation_of
+from mercer.solvers.quadratic import Quadratic, SMOOptions, certify, violation_of
 from mercer.solvers.working_set import (
     MIN_ITEMS_FOR_COARSE_START,
-    Effort,
     _coarse_start,
     largest,
     maximize,
@@ -19,7 +18,7 @@ from mercer.solvers.working_set import (
 )
 
 KERNEL = Gaussian(1.0)
-TIGHT = Effort(tol=1e-8)
+TIGHT = SMOOptions(tol=1e-8)
 
 
 def items(n=150, d=3, seed=0):
@@ -96,10 +95,10 @@ def feasible(problem, beta):
 @pytest.mark.parametrize("name", problems())
 def test_small_working_sets_give_the_answer_of_the_stored_matrix(name, working):
     X, problem = items()[0], problems()[name]
-    effort = Effort(tol=1e-5)
-    whole = maximize(stored(X, problem), problem, effort)
+    options = SMOOptions(tol=1e-5)
+    whole = maximize(stored(X, problem), problem, options)
     for operator in (Dense(KERNEL(X)), blocked(X)):
-        parts = maximize(operator, problem, replace(effort, working=working))
+        parts = maximize(operator, problem, replace(options, working=working))
         assert whole.status == parts.status == "solved"
         assert feasible(problem, whole.coefficients) and feasible(problem, parts.coefficients)
         assert parts.objective == pytest.approx(whole.objective, rel=1e-7)
@@ -112,7 +111,7 @@ def test_coefficients_that_reach_a_bound_are_exactly_there(seed):
     X, z = items(seed=seed)
     C = np.linspace(0.1, 5.0, len(z))
     problem = classification(z, C)
-    beta = maximize(blocked(X), problem, Effort(working=64)).coefficients
+    beta = maximize(blocked(X), problem, SMOOptions(working=64)).coefficients
     assert (beta >= problem.lower).all() and (beta <= problem.upper).all()
     close = (np.abs(np.abs(beta) - C) < 1e-12) | (np.abs(beta) < 1e-12)
     assert ((beta == 0) | (np.abs(beta) == C))[close].all()
@@ -128,8 +127,8 @@ def test_a_tight_tolerance_is_reached_by_small_sets_too():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_that_are_kept_do_not_change_the_answer(dtype, kept):
     X, problem = items()[0], problems()["classification"]
-    effort = Effort(tol=1e-4, working=16, kept=kept, dtype=dtype)
-    found = maximize(blocked(X), problem, effort)
+    options = SMOOptions(tol=1e-4, working=16, kept=kept, dtype=dtype)
+    found = maximize(blocked(X), problem, options)
     whole = maximize(StoredGram(KERNEL(X)), problem, TIGHT)
     assert found.status == "solved"
     np.testing.assert_allclose(found.coefficients, whole.coefficients, atol=1e-2)
@@ -160,7 +159,7 @@ def test_ranges_of_a_stored_matrix_are_programs_of_their_own():
 def test_slopes_offsets_and_gap_are_those_of_the_coefficients(name):
     X, problem = items()[0], problems()[name]
     K = KERNEL(X)
-    found = maximize(blocked(X), problem, Effort(tol=1e-2, working=20))
+    found = maximize(blocked(X), problem, SMOOptions(tol=1e-2, working=20))
     n = len(X)
     per_item = found.coefficients.reshape(-1, n).sum(axis=0)
     F = problem.target - np.tile(K @ per_item, len(problem.target) // n)
@@ -178,7 +177,7 @@ def test_slopes_offsets_and_gap_are_those_of_the_coefficients(name):
 
 def test_steps_are_counted_and_bounded():
     X, problem = items()[0], problems()["classification"]
-    found = maximize(blocked(X), problem, Effort(tol=1e-8, working=16, steps=37))
+    found = maximize(blocked(X), problem, SMOOptions(tol=1e-8, working=16, steps=37))
     assert found.steps == 37 and found.status == "stalled"
     assert feasible(problem, found.coefficients)
     assert "37 steps" in found.message
@@ -189,14 +188,14 @@ def test_steps_are_counted_and_bounded():
 
 def test_the_history_has_an_entry_for_every_round():
     X, problem = items()[0], problems()["classification"]
-    found = maximize(blocked(X), problem, Effort(tol=1e-6, working=16))
+    found = maximize(blocked(X), problem, SMOOptions(tol=1e-6, working=16))
     assert len(found.history) > 3
     assert found.history[0] == 2.0 and found.history[-1] <= 1e-6
 
 
 def test_what_cannot_be_reached_by_rounding_is_a_stall_and_not_a_loop():
     X, z = items(60)
-    found = maximize(StoredGram(1e8 * KERNEL(X)), classification(z), Effort(tol=1e-13))
+    found = maximize(StoredGram(1e8 * KERNEL(X)), classification(z), SMOOptions(tol=1e-13))
     assert found.status == "stalled"
     assert found.steps < 10_000_000
 
@@ -214,7 +213,7 @@ def test_the_largest_are_found_and_of_equal_ones_the_first():
 @pytest.mark.parametrize("name", problems())
 def test_a_set_holds_the_worst_pair_and_no_more_than_its_size(name):
     X, problem = items()[0], problems()[name]
-    state = working_set.Slopes(blocked(X), problem, Effort())
+    state = working_set.Slopes(blocked(X), problem, SMOOptions())
     chosen = select(problem, state, 20)
     assert len(chosen) <= 20
     assert (np.diff(chosen) > 0).all()
@@ -253,7 +252,7 @@ LARGE = ["classification", "lopsided", "weighted", "expensive", "regression"]
 @pytest.mark.parametrize("name", LARGE)
 def test_a_coarse_start_is_feasible(name):
     X, problem = large(name)
-    beta = _coarse_start(blocked(X), problem, Effort(steps=100_000))
+    beta = _coarse_start(blocked(X), problem, SMOOptions(steps=100_000))
     assert (beta >= problem.lower).all() and (beta <= problem.upper).all()
     assert abs(beta.sum()) <= 1e-12 * np.abs(beta).sum()
     assert beta.any()
@@ -262,8 +261,8 @@ def test_a_coarse_start_is_feasible(name):
 @pytest.mark.parametrize("name", ["classification", "lopsided", "weighted", "regression"])
 def test_a_coarse_start_does_not_change_the_answer(name, monkeypatch):
     X, problem = large(name)
-    effort = Effort(tol=1e-6, working=200)
-    plain = maximize(blocked(X), problem, effort)
+    options = SMOOptions(tol=1e-6, working=200)
+    plain = maximize(blocked(X), problem, options)
     started = []
 
     def spy(*arguments):
@@ -272,7 +271,7 @@ def test_a_coarse_start_does_not_change_the_answer(name, monkeypatch):
 
     monkeypatch.setattr(working_set, "_coarse_start", spy)
     monkeypatch.setattr(working_set, "MIN_ITEMS_FOR_COARSE_START", 500)
-    found = maximize(blocked(X), problem, effort)
+    found = maximize(blocked(X), problem, options)
     assert len(started) == 1
     assert found.history[0] != plain.history[0]
     assert feasible(problem, found.coefficients)
@@ -284,8 +283,8 @@ def test_a_given_start_is_not_replaced_by_a_coarse_one(monkeypatch):
     X, problem = large("classification")
     monkeypatch.setattr(working_set, "MIN_ITEMS_FOR_COARSE_START", 500)
     monkeypatch.delattr(working_set, "_coarse_start")
-    near = maximize(StoredGram(KERNEL(X)), problem, Effort(tol=1e-4))
-    again = maximize(blocked(X), replace(problem, start=near.coefficients), Effort(tol=1e-3))
+    near = maximize(StoredGram(KERNEL(X)), problem, SMOOptions(tol=1e-4))
+    again = maximize(blocked(X), replace(problem, start=near.coefficients), SMOOptions(tol=1e-3))
     assert again.steps == 0 and again.status == "solved"
 
 
@@ -294,5 +293,5 @@ def test_a_hard_margin_has_no_coarse_start():
     X = rng.normal(size=(MIN_ITEMS_FOR_COARSE_START + 500, 2))
     X = X[np.abs(X[:, 0]) > 0.1][:MIN_ITEMS_FOR_COARSE_START]
     z = np.sign(X[:, 0])
-    found = maximize(blocked(X, Linear()), classification(z, np.inf), Effort(tol=1e-6))
+    found = maximize(blocked(X, Linear()), classification(z, np.inf), SMOOptions(tol=1e-6))
     assert found.status == "solved" and np.isfinite(found.gap)

@@ -19,8 +19,8 @@ import numpy as np
 
 from mercer.errors import ValidityError
 from mercer.gram import Operator
-from mercer.solvers.certificate import Certified
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
+from mercer.solvers.status import SolverResult
 
 __all__ = ["Approximation", "Problem", "Solution", "SolvedColumns", "Solver", "State"]
 
@@ -111,7 +111,7 @@ class Approximation:
 
 
 @dataclass(frozen=True)
-class Solution(Certified):
+class Solution(SolverResult):
     """An answer with its certificate.
 
     Attributes

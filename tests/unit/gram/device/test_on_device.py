@@ -23,9 +23,9 @@ from mercer.kernels import (
     from_function,
 )
 from mercer.solvers import Iterative
-from mercer.solvers.quadratic import Quadratic
+from mercer.solvers.quadratic import Quadratic, SMOOptions
 from mercer.solvers.ridge.system import Problem
-from mercer.solvers.working_set import Effort, maximize
+from mercer.solvers.working_set import maximize
 
 torch = pytest.importorskip("torch")
 rng = np.random.default_rng(0)
@@ -132,9 +132,9 @@ def test_solvers_run_on_it():
 def test_support_vectors_have_the_same_certificate():
     k, z = Gaussian(1.5), np.where(X[:, 0] > X[:, 1] ** 2 - 0.5, 1.0, -1.0)
     problem = Quadratic(z, np.minimum(5 * z, 0.0), np.maximum(5 * z, 0.0), np.zeros(60))
-    points, effort = k.admit(X), Effort(tol=1e-6, working=16, kept=8)
+    points, options = k.admit(X), SMOOptions(tol=1e-6, working=16, kept=8)
     one, two = (
-        maximize(gram, problem, effort)
+        maximize(gram, problem, options)
         for gram in (OnDevice(k, points, "cpu"), Blocked(k, points))
     )
     assert one.status == two.status == "solved"

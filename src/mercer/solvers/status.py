@@ -1,4 +1,4 @@
-"""Certificates: every answer says how its computation ended, whatever the solver."""
+"""Status: every result says how its computation ended, whatever the solver."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Self
 
 from mercer.errors import ConvergenceWarning, MercerError, SolveError, ValidityError
 
-__all__ = ["Certified"]
+__all__ = ["SolverResult"]
 
 # What is raised where there is no answer; every other status comes with one.
 FAILURES: dict[str, type[MercerError]] = {
@@ -20,8 +20,8 @@ FAILURES: dict[str, type[MercerError]] = {
 }
 
 
-class Certified:
-    """An answer with a status, and a message that says what went wrong and what to try.
+class SolverResult:
+    """A result with a status, and a message that says what went wrong and what to try.
 
     Attributes
     ----------
@@ -32,9 +32,9 @@ class Certified:
 
     Examples
     --------
-    >>> answer = Certified()
-    >>> answer.status, answer.message = "singular", "the penalty is too small"
-    >>> answer.require_solved()
+    >>> result = SolverResult()
+    >>> result.status, result.message = "singular", "the penalty is too small"
+    >>> result.require_solved()
     Traceback (most recent call last):
         ...
     mercer.errors.SolveError: the penalty is too small
@@ -44,7 +44,7 @@ class Certified:
     message: str
 
     def require_solved(self) -> Self:
-        """Return this answer, raise an error if there is none, or warn if it is not accurate."""
+        """Return this result, raise an error if there is none, or warn if it is not accurate."""
         failure = FAILURES.get(self.status)
         if failure is not None:
             raise failure(self.message)
