@@ -180,7 +180,7 @@ def run(source: Pieces, programs: list[MarginProgram], options: SMOOptions) -> l
             optima[job] = found
 
     largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)
-    if isinstance(source, StoredGram) and len(programs) >= MIN_BATCH and not options.rough:
+    if isinstance(source, StoredGram) and len(programs) >= MIN_BATCH and not options.trust_slopes:
         simple = [job for job in largest_first if programs[job].is_simple]
         in_threads(several, [simple[k::BATCHES] for k in range(BATCHES) if simple[k::BATCHES]])
     rest = [job for job in largest_first if optima[job] is None]
