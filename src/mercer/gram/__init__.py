@@ -21,18 +21,18 @@ from mercer.gram.operator import (
     features_of,
     product,
 )
-from mercer.gram.stored import RowCache, StoredGram
+from mercer.gram.stored import GramRanges, RowCache
 
 __all__ = [
     "Blocked",
     "Dense",
     "Engine",
     "Gram",
+    "GramRanges",
     "LowRank",
     "Operator",
     "Pieces",
     "RowCache",
-    "StoredGram",
     "assemble",
     "assemble_sketch",
     "choose_engine",
@@ -44,4 +44,4 @@ __all__ = [
     "register_engine",
 ]
 
-__getattr__ = renamed(__name__, {"Rows": "RowCache", "Stored": "StoredGram"})
+__getattr__ = renamed(__name__, {"Rows": "RowCache", "Stored": "GramRanges"})

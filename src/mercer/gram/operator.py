@@ -61,7 +61,7 @@ class Pieces(Protocol):
         ...
 
     def combine(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return K[:, columns] @ coefficients."""
+        """Multiply with some columns only: return K[:, columns] @ coefficients."""
         ...
 
     def fill_rows(self, items: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
@@ -100,6 +100,10 @@ class Gram(Operator, Pieces, Protocol):
 
     def fill(self, out: np.ndarray) -> None:
         """Write the whole matrix into an array, in the precision of that."""
+        ...
+
+    def part(self, items: np.ndarray) -> Gram:
+        """Return the Gram matrix of some of the items."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Stored similarities: whole Gram matrices of which several problems use parts, and kept rows."""
+"""Stored similarities: whole Gram matrices of which problems use parts, and cached rows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from mercer.engine.tiles import spans
 from mercer.gram.operator import Dense, Pieces
 from mercer.threads import in_threads, one_blas_thread
 
-__all__ = ["RowCache", "StoredGram", "Striped", "cut", "one_blas_thread"]
+__all__ = ["GramRanges", "RowCache", "Striped", "cut", "one_blas_thread"]
 
 
-class StoredGram:
+class GramRanges:
     """Rows and columns of a stored Gram matrix, as ranges of it; nothing is copied.
 
     Parameters
@@ -27,7 +27,7 @@ class StoredGram:
     Examples
     --------
     >>> K = np.arange(16.0).reshape(4, 4)
-    >>> StoredGram(K, [(0, 1), (2, 4)]).block(np.array([0, 1]), np.empty((2, 2)))
+    >>> GramRanges(K, [(0, 1), (2, 4)]).block(np.array([0, 1]), np.empty((2, 2)))
     array([[ 0.,  2.],
            [ 8., 10.]])
     """
@@ -112,10 +112,10 @@ class RowCache:
     def combine(
         self, columns: np.ndarray, coefficients: np.ndarray, keep: np.ndarray
     ) -> np.ndarray:
-        """Return K[:, columns] @ coefficients.
+        """Multiply with some columns only: return K[:, columns] @ coefficients.
 
-        Of the rows that are to be kept, those are that are asked for a second time: most are
-        wanted once, and storing them would cost more than computing them.
+        A row that is to be kept is kept from its second use on: most are wanted once, and storing
+        them would cost more than computing them.
         """
         slots = np.array([self._slots.get(int(c), -1) for c in columns], dtype=np.intp)
         here = slots >= 0

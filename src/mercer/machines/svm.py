@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import GRAM_ROWS, GramRows, Items, Points, Vectors, to_numpy
 from mercer.engine.tiles import diagonal, on_numpy, prepare_points
 from mercer.errors import DomainError, ValidityError
-from mercer.gram import Dense, LowRank, Pieces, StoredGram, assemble, features_of, product
+from mercer.gram import Dense, Gram, GramRanges, LowRank, assemble, features_of, product
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
 from mercer.machines.scores import Scorer
@@ -145,7 +145,7 @@ class SupportVectorMachine(Scorer):
         source, carry = self._assemble(kernel, prepared, plan, weights, repair)
         with one_blas_thread:
             optima = run(source, programs, options)
-        if isinstance(source, StoredGram) and not isinstance(points, GramRows):
+        if isinstance(source, GramRanges) and not isinstance(points, GramRows):
             BUFFERS.give(source.array)
         return Solved(optima, plan, points, carry, getattr(prepared, "origin", None))
 
@@ -174,13 +174,13 @@ class SupportVectorMachine(Scorer):
         plan: Decision,
         weights: np.ndarray | None,
         repair: bool,
-    ) -> tuple[Pieces, Callable[[np.ndarray], np.ndarray] | None]:
+    ) -> tuple[Gram | GramRanges, Callable[[np.ndarray], np.ndarray] | None]:
         """Return the Gram matrix or what stands for it, and how coefficients become plain."""
         if repair:
             # As if an item of weight w were there w times: the spectrum is that of SKS, S = √W.
             state = Decomposed(Problem(assemble(kernel, points), weights), self.indefinite)
             V = state.vectors if state.roots is None else state.vectors / state.roots[:, None]
-            return StoredGram((V * state.values) @ V.T), lambda c: transfer(
+            return GramRanges((V * state.values) @ V.T), lambda c: transfer(
                 state, c, self.indefinite
             )
         if plan.route == "primal":
@@ -188,11 +188,11 @@ class SupportVectorMachine(Scorer):
         found = assemble(kernel, points, plan, "single" if plan.precision == "mixed" else "double")
         dtype = np.float32 if plan.precision == "mixed" else np.float64
         if isinstance(found, Dense):
-            return StoredGram(found.array.astype(dtype, copy=False)), None
+            return GramRanges(found.array.astype(dtype, copy=False)), None
         if plan.stored:
             K = BUFFERS.take((len(points), len(points)), dtype)
             found.fill(K)
-            return StoredGram(K), None
+            return GramRanges(K), None
         return found, None
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.engine.tiles import on_numpy
 from mercer.errors import ValidityError
-from mercer.gram import Pieces, StoredGram, product
+from mercer.gram import Gram, GramRanges, Pieces, product
 from mercer.kernels import Kernel
 from mercer.machines.machine import number
 from mercer.solvers.quadratic import Optimum, Quadratic, SMOOptions
@@ -158,31 +158,33 @@ def far(points: Points, count: int = CHECKED_ITEMS // 4) -> np.ndarray:
     return np.argsort(-lengths, kind="stable")[:count]
 
 
-def run(source: Pieces, programs: list[MarginProgram], options: SMOOptions) -> list[Optimum]:
+def run(
+    source: Gram | GramRanges, programs: list[MarginProgram], options: SMOOptions
+) -> list[Optimum]:
     """Solve all programs, those on a stored matrix at the same time on all cores."""
     optima: list[Any] = [None] * len(programs)
 
     def one(job: int) -> None:
         program = programs[job]
-        if isinstance(source, StoredGram):
-            part: Any = StoredGram(source.array, program.ranges)
+        if isinstance(source, GramRanges):
+            part: Pieces = GramRanges(source.array, program.ranges)
         elif np.array_equal(program.items, np.arange(source.order)):
             part = source
         else:
-            part = source.part(program.items)  # type: ignore[attr-defined]
+            part = source.part(program.items)
         optima[job] = maximize(part, program.problem, options)
 
     def several(jobs: list[int]) -> None:
         some = [programs[job] for job in jobs]
         ranges, problems = [p.ranges for p in some], [p.problem for p in some]
-        assert isinstance(source, StoredGram)
+        assert isinstance(source, GramRanges)
         for job, found in zip(jobs, solve_batch(source, ranges, problems, options), strict=True):
             optima[job] = found
 
     largest_first = sorted(range(len(programs)), key=lambda job: -programs[job].count)
-    if isinstance(source, StoredGram) and len(programs) >= MIN_BATCH and not options.trust_slopes:
+    if isinstance(source, GramRanges) and len(programs) >= MIN_BATCH and not options.trust_slopes:
         simple = [job for job in largest_first if programs[job].is_simple]
         in_threads(several, [simple[k::BATCHES] for k in range(BATCHES) if simple[k::BATCHES]])
     rest = [job for job in largest_first if optima[job] is None]
-    in_threads(one, rest, threads=isinstance(source, StoredGram))
+    in_threads(one, rest, threads=isinstance(source, GramRanges))
     return optima

@@ -22,7 +22,7 @@ from sklearn.utils import _safe_indexing
 
 from mercer.domains import admit_labels, admit_weights, weigh_classes
 from mercer.errors import MercerError, ValidityError
-from mercer.gram import StoredGram
+from mercer.gram import GramRanges
 from mercer.machines.abilities import able
 from mercer.machines.machine import POLICIES
 from mercer.machines.scores import require_weight
@@ -162,7 +162,7 @@ def along_C(
     rows = cut(K, split.test, items)
     tol = positive(machine, "tol", machine.tol)
     options = SMOOptions(tol, max_steps(machine.max_iter), len(items), len(items), 0)
-    path = SVCPath(copy, arranged, StoredGram(cut(K, items, items)), options)
+    path = SVCPath(copy, arranged, GramRanges(cut(K, items, items)), options)
     found = []
     for C in prices:
         if stopping():
@@ -191,7 +191,7 @@ class SVCPath:
     """The binary problems of a training set, solved at one price after the other."""
 
     def __init__(
-        self, machine: Any, arranged: SortedByClass, source: StoredGram, options: SMOOptions
+        self, machine: Any, arranged: SortedByClass, source: GramRanges, options: SMOOptions
     ) -> None:
         self.machine, self.arranged, self.source, self.options = machine, arranged, source, options
         self.programs: list[MarginProgram] = []

@@ -27,7 +27,7 @@ from itertools import pairwise
 import numpy as np
 
 from mercer.compiled import compiled
-from mercer.gram import StoredGram
+from mercer.gram import GramRanges
 from mercer.solvers.quadratic import (
     DONE,
     INVALID,
@@ -60,7 +60,7 @@ def burst_of(variables: int) -> int:
 
 
 def solve_batch(
-    source: StoredGram,
+    source: GramRanges,
     ranges: Sequence[Sequence[tuple[int, int]]],
     problems: Sequence[Quadratic],
     options: SMOOptions,
@@ -71,7 +71,7 @@ def solve_batch(
 
     Parameters
     ----------
-    source : StoredGram
+    source : GramRanges
     ranges : sequence of ranges
         The items of each program, as ranges of the stored matrix.
     problems : sequence of Quadratic
@@ -81,7 +81,7 @@ def solve_batch(
     --------
     >>> z = np.array([1.0, -1.0])
     >>> problem = Quadratic(z, np.minimum(9 * z, 0.0), np.maximum(9 * z, 0.0), np.zeros(2))
-    >>> K = StoredGram(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    >>> K = GramRanges(np.array([[1.0, -1.0], [-1.0, 1.0]]))
     >>> [found] = solve_batch(K, [[(0, 2)]], [problem], SMOOptions())
     >>> found.coefficients, found.status
     (array([ 0.5, -0.5]), 'solved')

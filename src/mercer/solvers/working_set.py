@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram import Pieces, RowCache, StoredGram
+from mercer.gram import GramRanges, Pieces, RowCache
 from mercer.gram.buffers import BUFFERS
 from mercer.solvers.free_variables import VariableRows, optimize_free
 from mercer.solvers.quadratic import (
@@ -112,7 +112,7 @@ def maximize(operator: Pieces, problem: Quadratic, options: SMOOptions) -> Optim
     >>> maximize(Dense(np.array([[1.0, -1.0], [-1.0, 1.0]])), problem, SMOOptions()).coefficients
     array([ 0.5, -0.5])
     """
-    many = not isinstance(operator, StoredGram) and operator.order >= MIN_ITEMS_FOR_COARSE_START
+    many = not isinstance(operator, GramRanges) and operator.order >= MIN_ITEMS_FOR_COARSE_START
     if many and not problem.start.any() and np.isfinite(problem.upper - problem.lower).all():
         problem = replace(problem, start=_coarse_start(operator, problem, options))
     state = Slopes(operator, problem, options)
@@ -198,7 +198,7 @@ def _level(problem: Quadratic, slopes: np.ndarray, band: float = 0.1) -> np.ndar
 
 def _set_size(problem: Quadratic, state: Slopes, options: SMOOptions) -> int:
     """Return the size of the next working set: room for all free variables and as many others."""
-    if isinstance(state.operator, StoredGram):  # there is nothing to gain from leaving some out
+    if isinstance(state.operator, GramRanges):  # there is nothing to gain from leaving some out
         return len(state.beta)
     free = int(np.count_nonzero((state.beta > problem.lower) & (state.beta < problem.upper)))
     return max(options.working, min(2 * free, options.largest))
@@ -274,7 +274,7 @@ def _round(
     """Climb on the variables of one round, and let the slopes of the others follow."""
     everything = len(chosen) == len(state.beta)
     goal = 0.9 * options.tol if everything else max(0.5 * options.tol, ROUND_SHARE * violation)
-    if everything and isinstance(operator, StoredGram):
+    if everything and isinstance(operator, GramRanges):
         K, layout = operator.array, _in_place(operator, problem)
     else:
         place = BUFFERS.take((len(chosen), len(chosen)), options.dtype)
@@ -324,7 +324,7 @@ def _compact(problem: Quadratic, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
     return bounds[:-1].copy(), bounds, np.arange(len(bounds) - 1, dtype=np.int64)
 
 
-def _in_place(operator: StoredGram, problem: Quadratic) -> tuple[np.ndarray, ...]:
+def _in_place(operator: GramRanges, problem: Quadratic) -> tuple[np.ndarray, ...]:
     """Return the segments of all variables in a stored matrix: its ranges, once or twice."""
     copies = len(problem.target) // operator.order
     columns = np.array([a for a, _ in operator.ranges] * copies, dtype=np.int64)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.gram import Blocked, Dense, RowCache, StoredGram
+from mercer.gram import Blocked, Dense, GramRanges, RowCache
 from mercer.kernels import Gaussian
 
 
@@ -121,7 +121,7 @@ def test_wide_sums_are_added_up_in_pieces():
     np.testing.assert_allclose(total, k(X, X[columns]) @ [1.0, -2.0, 3.0], rtol=1e-12)
 
 
-# ---- StoredGram --------------------------------------------------------------------------------
+# ---- GramRanges --------------------------------------------------------------------------------
 
 
 RANGES = {
@@ -137,7 +137,7 @@ RANGES = {
 @pytest.mark.parametrize("name", RANGES)
 def test_ranges_of_a_stored_matrix_are_its_rows_and_columns(name, dtype):
     K, ranges = matrix().astype(dtype), RANGES[name]
-    stored = StoredGram(K, ranges)
+    stored = GramRanges(K, ranges)
     places = np.concatenate([np.arange(a, b) for a, b in ranges or [(0, 12)]])
     part = K[np.ix_(places, places)]
     assert stored.order == len(places)
@@ -158,13 +158,13 @@ def test_ranges_of_a_stored_matrix_are_its_rows_and_columns(name, dtype):
 
 def test_sums_of_single_precision_rows_are_in_double_precision():
     K = np.full((3, 3), np.float32(0.1))
-    total = StoredGram(K).combine(np.arange(3), np.array([1e8, 1.0, -1e8]))
+    total = GramRanges(K).combine(np.arange(3), np.array([1e8, 1.0, -1e8]))
     np.testing.assert_allclose(total, float(np.float32(0.1)), rtol=1e-7)
 
 
 def test_a_stored_matrix_can_have_rows_that_are_kept():
     K = matrix()
-    rows = RowCache(StoredGram(K, [(2, 9)]), 3)
+    rows = RowCache(GramRanges(K, [(2, 9)]), 3)
     for _ in range(3):
         total = rows.combine(np.array([0, 6]), np.ones(2), np.ones(2, dtype=bool))
     assert rows.kept == [0, 6]

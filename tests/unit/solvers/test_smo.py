@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC
-from mercer.gram import StoredGram
+from mercer.gram import GramRanges
 from mercer.gram.stored import cut
 from mercer.kernels import Gaussian
 from mercer.machines import svm_programs
@@ -45,12 +45,12 @@ def test_the_same_answers_as_alone(C, warm, tol, dtype):
     K, ranges, problems = programs_of_pairs(np.random.default_rng(5), C, warm)
     K = K.astype(dtype)
     options = SMOOptions(tol, dtype=dtype)
-    found = solve_batch(StoredGram(K), ranges, problems, options)
+    found = solve_batch(GramRanges(K), ranges, problems, options)
     assert any(one is not None for one in found)
     for spans, problem, one in zip(ranges, problems, found, strict=True):
         if one is None:
             continue
-        alone = maximize(StoredGram(K, spans), problem, options)
+        alone = maximize(GramRanges(K, spans), problem, options)
         assert one.status == alone.status == "solved"
         if warm:  # the first slopes are rounded differently, and so may be the way
             assert np.isclose(one.objective, alone.objective, atol=one.gap + alone.gap)
@@ -72,19 +72,19 @@ def test_the_same_answers_as_alone(C, warm, tol, dtype):
 
 def test_a_start_that_is_the_answer_takes_no_steps():
     K, ranges, problems = programs_of_pairs(np.random.default_rng(0), 1.0, False)
-    first = solve_batch(StoredGram(K), ranges, problems, SMOOptions(1e-6))
+    first = solve_batch(GramRanges(K), ranges, problems, SMOOptions(1e-6))
     again = [
         Quadratic(p.target, p.lower, p.upper, f.coefficients)
         for p, f in zip(problems, first, strict=True)
     ]
-    for found in solve_batch(StoredGram(K), ranges, again, SMOOptions(1e-6)):
+    for found in solve_batch(GramRanges(K), ranges, again, SMOOptions(1e-6)):
         assert found.steps == 0 and len(found.history) == 1
 
 
 def test_what_takes_longer_is_left_to_others(monkeypatch):
     rng = np.random.default_rng(1)
     K, ranges, problems = programs_of_pairs(rng, 1e6, False)
-    found = solve_batch(StoredGram(K), ranges, problems, SMOOptions(1e-12))
+    found = solve_batch(GramRanges(K), ranges, problems, SMOOptions(1e-12))
     assert None in found
     X, y = rng.normal(size=(95, 4)), rng.integers(0, 3, 95)
     together = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
@@ -97,7 +97,7 @@ def test_invalid_kernels_are_still_refused():
     K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     z = np.array([1.0, -1.0])
     problem = Quadratic(z, np.minimum(z, 0.0), np.maximum(z, 0.0), np.zeros(2))
-    assert solve_batch(StoredGram(K), [[(0, 2)]], [problem], SMOOptions()) == [None]
+    assert solve_batch(GramRanges(K), [[(0, 2)]], [problem], SMOOptions()) == [None]
 
 
 def test_cut_is_numpys_indexing():

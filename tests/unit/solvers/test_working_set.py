@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mercer.gram import Blocked, Dense, LowRank, StoredGram
+from mercer.gram import Blocked, Dense, GramRanges, LowRank
 from mercer.kernels import Gaussian, Linear
 from mercer.solvers import working_set
 from mercer.solvers.quadratic import Quadratic, SMOOptions, certify, violation_of
@@ -74,7 +74,7 @@ def problems():
 def stored(X, problem):
     """Return a stored matrix whose ranges are the groups, as they must be."""
     ranges = [(g.start, g.stop) for g in problem.groups] if problem.sizes else None
-    return StoredGram(KERNEL(X), ranges)
+    return GramRanges(KERNEL(X), ranges)
 
 
 def blocked(X, kernel=KERNEL):
@@ -129,7 +129,7 @@ def test_rows_that_are_kept_do_not_change_the_answer(dtype, kept):
     X, problem = items()[0], problems()["classification"]
     options = SMOOptions(tol=1e-4, working=16, kept=kept, dtype=dtype)
     found = maximize(blocked(X), problem, options)
-    whole = maximize(StoredGram(KERNEL(X)), problem, TIGHT)
+    whole = maximize(GramRanges(KERNEL(X)), problem, TIGHT)
     assert found.status == "solved"
     np.testing.assert_allclose(found.coefficients, whole.coefficients, atol=1e-2)
 
@@ -137,7 +137,7 @@ def test_rows_that_are_kept_do_not_change_the_answer(dtype, kept):
 def test_explicit_features_serve_as_well_as_the_matrix():
     X, z = items()
     problem = classification(z, 0.5)
-    one = maximize(StoredGram(X @ X.T), problem, TIGHT)
+    one = maximize(GramRanges(X @ X.T), problem, TIGHT)
     two = maximize(LowRank(X), problem, replace(TIGHT, working=30))
     np.testing.assert_allclose(one.slopes, two.slopes, atol=1e-7)
 
@@ -147,8 +147,8 @@ def test_ranges_of_a_stored_matrix_are_programs_of_their_own():
     K = KERNEL(X)
     chosen = np.r_[5:40, 100:145]
     problem = classification(z[chosen])
-    part = maximize(StoredGram(K, [(5, 40), (100, 145)]), problem, TIGHT)
-    copy = maximize(StoredGram(K[np.ix_(chosen, chosen)].copy()), problem, TIGHT)
+    part = maximize(GramRanges(K, [(5, 40), (100, 145)]), problem, TIGHT)
+    copy = maximize(GramRanges(K[np.ix_(chosen, chosen)].copy()), problem, TIGHT)
     np.testing.assert_allclose(part.coefficients, copy.coefficients, atol=1e-7)
 
 
@@ -195,7 +195,7 @@ def test_the_history_has_an_entry_for_every_round():
 
 def test_what_cannot_be_reached_by_rounding_is_a_stall_and_not_a_loop():
     X, z = items(60)
-    found = maximize(StoredGram(1e8 * KERNEL(X)), classification(z), SMOOptions(tol=1e-13))
+    found = maximize(GramRanges(1e8 * KERNEL(X)), classification(z), SMOOptions(tol=1e-13))
     assert found.status == "stalled"
     assert found.steps < 10_000_000
 
@@ -283,7 +283,7 @@ def test_a_given_start_is_not_replaced_by_a_coarse_one(monkeypatch):
     X, problem = large("classification")
     monkeypatch.setattr(working_set, "MIN_ITEMS_FOR_COARSE_START", 500)
     monkeypatch.delattr(working_set, "_coarse_start")
-    near = maximize(StoredGram(KERNEL(X)), problem, SMOOptions(tol=1e-4))
+    near = maximize(GramRanges(KERNEL(X)), problem, SMOOptions(tol=1e-4))
     again = maximize(blocked(X), replace(problem, start=near.coefficients), SMOOptions(tol=1e-3))
     assert again.steps == 0 and again.status == "solved"
 
