@@ -224,7 +224,7 @@ def measure(
         predictions[:, k] = Y - fit.errors()[0] / s
         numbers[k] = (
             fit.training_error(penalty), fit.value("gcv"), fit.degrees(penalty),
-            system.squared_norm(fit.alpha), -fit.value("evidence"),
+            inverse.squared_norm(), -fit.value("evidence"),
         )  # fmt: skip
     losses = np.mean((Y[:, None] - predictions) ** 2, axis=2)
     return Measures(predictions, losses, *numbers.T)

@@ -417,3 +417,12 @@ def test_a_picture_shows_what_is_near_the_best(criterion):
     far = np.nanmax(np.abs(curve.heights - top))
     assert abs(curve.limit - top) < 0.3 * far
     assert (curve.limit < top) == (criterion == "evidence")
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_norm_of_few_features_loses_no_digits_to_small_penalties(intercept):
+    path = RidgePath(KernelRidge(Linear(), intercept=intercept)).fit(X, Y)
+    F, y = (X - X.mean(axis=0), Y - Y.mean()) if intercept else (X, Y)
+    for penalty, norm in zip(path.penalties_, path.norm_, strict=True):
+        w = np.linalg.solve(F.T @ F + penalty * np.eye(3), F.T @ y)
+        np.testing.assert_allclose(norm, w @ w, rtol=1e-12)

@@ -95,12 +95,6 @@ class TridiagonalSystem(System):
         """Sum of the eigenvalues."""
         return float(self.own.sum())
 
-    def squared_norm(self, alpha: np.ndarray) -> float:
-        """Return αᵀSKSα, summed over the columns: |f|² of the function."""
-        x = self.Q @ alpha
-        across = self.beside[:, None] * x[1:] * x[:-1]
-        return float(np.sum(self.own[:, None] * x**2) + 2 * np.sum(across))
-
     def at(self, penalty: float) -> TridiagonalInverse | None:
         pivots, lower, info = self._factor(penalty)
         if info or not self.smallest + penalty > 0:
@@ -143,6 +137,12 @@ class TridiagonalInverse(RidgeInverse):
 
     def log_determinant(self) -> float:
         return float(np.sum(np.log(self.pivots)))
+
+    def squared_norm(self) -> float:
+        """Return αᵀSKSα, summed over the columns: |f|² of the function."""
+        own, beside = self.system.own[:, None], self.system.beside[:, None]
+        x = self.system.Q @ self.alpha
+        return float(np.sum(own * x**2) + 2 * np.sum(beside * x[1:] * x[:-1]))
 
 
 class FeatureSystem(System):
@@ -191,10 +191,6 @@ class FeatureSystem(System):
         self.values = self.values[kept]
         self.axes = axes[:, kept]
         self.sides = self.axes.T @ self.right
-
-    def squared_norm(self, alpha: np.ndarray) -> float:
-        """Return αᵀSKSα, summed over the columns: |f|² of the function."""
-        return float(np.sum(self.values @ (self.axes.T @ alpha) ** 2))
 
     def at(self, penalty: float) -> FeatureInverse | None:
         share = self.values / (self.values + penalty)
@@ -254,3 +250,13 @@ class FeatureInverse(RidgeInverse):
     def least(self, diagonal: np.ndarray) -> np.ndarray:
         # It is what is left of 1, and ZZᵀ is no better than the condition lets it be.
         return np.full_like(diagonal, 5 * MIN_SHARE_LEFT * max(self.condition, 1.0))
+
+    def squared_norm(self) -> float:
+        """Return |f|², summed over the columns, from the axes: α itself is what is left of y."""
+        system, count = self.system, self.alpha.shape[1]
+        sides = system.sides[:, :count]
+        if system.intercept:
+            sides = sides - np.outer(system.sides[:, -1], self.offset)
+        return float(
+            np.sum(system.values @ (sides / (system.values + self.penalty)[:, None]) ** 2)
+        )
