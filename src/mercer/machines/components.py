@@ -61,10 +61,10 @@ class Components:
 
 
 def components_of(
-    kernel: Kernel, items: SampledItems, plan: Decision, count: int | None, center: bool
+    kernel: Kernel, items: SampledItems, decision: Decision, count: int | None, center: bool
 ) -> Components:
     """Return the principal axes of items among the functions of a sketch."""
-    sketching = Sketching.of(kernel, items, plan)
+    sketching = Sketching.of(kernel, items, decision)
     sketch, n = sketching.sketch, items.count
     white = sketch.whitening() if hasattr(sketch, "whitening") else Whitening(sketch.core())
     G, mean = _covariance(sketch, white, center)

@@ -76,7 +76,7 @@ class GaussianProcess(KernelRidge):
     saved = ("_target", "_weights", "_flat")
     cached = ("_posterior",)
     _posterior: Posterior | None = None
-    steps_suffice: ClassVar[bool] = False  # variances need the factor
+    solution_only: ClassVar[bool] = False  # variances need the factor
 
     def __init__(
         self,

@@ -32,8 +32,8 @@ from mercer.machines.sketching import (
     weight_share,
 )
 from mercer.plans import Decision, Plan, asks_for_sketch, requested, size_of
-from mercer.plans.products import plan_newton
-from mercer.plans.ridge import plan_approximate
+from mercer.plans.products import choose_newton
+from mercer.plans.ridge import choose_approximation
 from mercer.rkhs import Function
 from mercer.solvers import Problem
 from mercer.solvers.newton import Newton
@@ -131,7 +131,7 @@ class KernelLogistic(ScoreClassifier):
         if isinstance(X, Stream) or asks_for_sketch(self.follow):
             return plan_sketched_fit(self, X, 1 if classes == 2 else classes, newton=True)
         points = self._admit(X)
-        return self._plan(self._resolve(points), points, classes)
+        return self._decide(self._resolve(points), points, classes)
 
     def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
@@ -147,18 +147,23 @@ class KernelLogistic(ScoreClassifier):
             kept = np.flatnonzero(weights > 0)
             points, codes, weights = points[kept], codes[kept], weights[kept]
         penalty = positive(self, "penalty", self.penalty)
-        plan = self._plan(kernel, points, len(classes))
-        if plan.sketched:
+        decision = self._decide(kernel, points, len(classes))
+        if decision.sketched:
             return self._fit_sketch(read_training_set(self, X, y, sample_weight))
-        problem = Problem(assemble(kernel, points, plan.route), weights, bool(self.intercept))
+        problem = Problem(assemble(kernel, points, decision.route), weights, bool(self.intercept))
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
-        solver = Newton(tol, steps, plan.each)
+        solver = Newton(tol, steps, decision.each)
         solution = solver.solve(solver.prepare(problem), codes, penalty)
         solution.require_solved()
         function = Function(kernel, points, solution.coefficients)
 
         self._remember(X, points)
-        self.classes_, self.kernel_, self.plan_, self.solution_ = classes, kernel, plan, solution
+        self.classes_, self.kernel_, self.plan_, self.solution_ = (
+            classes,
+            kernel,
+            decision,
+            solution,
+        )
         self.function_, self.dual_coef_ = function, solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, solution.weights
         self.n_iter_ = len(solution.history)
@@ -175,10 +180,10 @@ class KernelLogistic(ScoreClassifier):
         self._require_valid(kernel, "error")
         penalty, intercept = positive(self, "penalty", self.penalty), bool(self.intercept)
         size = items.size(kernel, 1 if len(classes) == 2 else len(classes), weights is not None)
-        plan = decide_approximation(self.follow, kernel, items, size, newton=True)
-        sketching = Sketching.of(kernel, items, plan)
+        decision = decide_approximation(self.follow, kernel, items, size, newton=True)
+        sketching = Sketching.of(kernel, items, decision)
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
-        solver = SketchedNewton(tol, steps, seed=plan.approximate.seed)
+        solver = SketchedNewton(tol, steps, seed=decision.approximate.seed)
         state = solver.prepare(sketching.sketch, weights, intercept)
         solution = solver.solve(state, codes, penalty)
 
@@ -198,7 +203,12 @@ class KernelLogistic(ScoreClassifier):
         function = sketching.function(solution.coefficients)
 
         self._remember(given.X, items.sample)
-        self.classes_, self.kernel_, self.plan_, self.solution_ = classes, kernel, plan, solution
+        self.classes_, self.kernel_, self.plan_, self.solution_ = (
+            classes,
+            kernel,
+            decision,
+            solution,
+        )
         self.function_, self.dual_coef_ = function, solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, None
         self.n_iter_ = len(solution.history)
@@ -218,16 +228,16 @@ class KernelLogistic(ScoreClassifier):
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
-    def _plan(self, kernel: Kernel, points: Points, classes: int) -> Decision:
+    def _decide(self, kernel: Kernel, points: Points, classes: int) -> Decision:
         self._require_valid(kernel, "error")
         size = size_of(kernel, points, targets=1 if classes == 2 else classes)
         request = requested(self.follow, sketches=True)
         try:
-            return plan_newton(request, size)
+            return choose_newton(request, size)
         except PlanError as error:
             if request.approximate == "never" or request.route != "auto":
                 raise
             try:
-                return plan_approximate(request, size, newton=True)
+                return choose_approximation(request, size, newton=True)
             except PlanError:
                 raise error from None  # which says how many items would fit

@@ -27,7 +27,7 @@ from mercer.kernels import Kernel
 from mercer.machines.centers import choose, how_many
 from mercer.machines.machine import Machine, number
 from mercer.plans import Decision, Plan, requested, size_of
-from mercer.plans.products import plan_network
+from mercer.plans.products import choose_network
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky, Problem, Solution
 from mercer.solvers.ridge.least_squares import LeastSquares
@@ -74,30 +74,30 @@ class Network(Machine):
         - least squares for the weights of 10 basis functions
         """
         points = self._admit(X)
-        return self._plan(self._resolve(points), points, targets)[0]
+        return self._decide(self._resolve(points), points, targets)[0]
 
     def _fit(self, X: Items, points: Points, target: np.ndarray) -> Self:
         """Choose centers and weights."""
         kernel = self._resolve(points)
-        plan, count = self._plan(kernel, points, 1 if target.ndim == 1 else target.shape[1])
+        decision, count = self._decide(kernel, points, 1 if target.ndim == 1 else target.shape[1])
         centers, places = choose(self, kernel, points, target, count)
         solution = self._solve(kernel, points, centers, target).require_solved()
         function = Function(kernel, centers, solution.coefficients)
 
         self._remember(X, points)
-        self.kernel_, self.plan_, self.solution_ = kernel, plan, solution
+        self.kernel_, self.plan_, self.solution_ = kernel, decision, solution
         self.function_, self.intercept_ = (None, None) if self.normalized else (function, 0.0)
         self.centers_, self.center_indices_ = centers, places
         self.weights_ = function.coefficients
         return self
 
-    def _plan(self, kernel: Kernel, points: Points, targets: int) -> tuple[Decision, int]:
+    def _decide(self, kernel: Kernel, points: Points, targets: int) -> tuple[Decision, int]:
         number(self.penalty, "penalty")
         count = how_many(self, kernel, len(points))
         search = isinstance(self.centers, str) and self.centers == "ols"
         size = size_of(kernel, points, targets=targets, features=None)
-        plan = plan_network(requested(self.follow), size, count, search, self._exact(kernel))
-        return plan, count
+        decision = choose_network(requested(self.follow), size, count, search, self._exact(kernel))
+        return decision, count
 
     def _solve(
         self, kernel: Kernel, points: Points, centers: Points, target: np.ndarray

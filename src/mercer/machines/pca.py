@@ -148,7 +148,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             count = None if self.n_components is None else self.n_components
             return plan_sketched_fit(self, X, count or 1, whole=True, judging=JUDGING_MATRICES)
         points = self._admit(X)
-        return self._plan(self._resolve(points), points)
+        return self._decide(self._resolve(points), points)
 
     def fit(self, X: Items, y: Any = None) -> Self:
         """Find the principal components of items `X`, or of a `Stream`; `y` is ignored."""
@@ -156,12 +156,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
             return self._fit_sketch(read_training_set(self, X, None, None))
         points = self._admit(X)
         kernel = self._resolve(points)
-        plan = self._plan(kernel, points)
-        gram = assemble(kernel, points, plan)
-        if plan.stored and not isinstance(gram, LowRank):
+        decision = self._decide(kernel, points)
+        gram = assemble(kernel, points, decision)
+        if decision.stored and not isinstance(gram, LowRank):
             gram = Striped(gram.matrix())
         moved, means = center_gram(gram) if self.center else (gram, np.zeros(len(points)))
-        spectrum = self._spectrum(moved, plan, kernel.proof().verdict == "proved")
+        spectrum = self._spectrum(moved, decision, kernel.proof().verdict == "proved")
         alpha = spectrum.vectors / np.sqrt(spectrum.values)
         if self.center:
             alpha -= alpha.mean(axis=0)
@@ -170,7 +170,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
 
         self._remember(X, points)
         self.kernel_, self.solution_ = kernel, spectrum
-        self.plan_: Decision = plan
+        self.plan_: Decision = decision
         self.function_, self.intercept_ = function, -(means @ alpha)
         self.coef_ = weights_of(gram, alpha)
         self.eigenvalues_ = spectrum.values
@@ -188,12 +188,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         if self.n_components is not None:
             count = whole(self, "n_components", self.n_components)
         size = items.size(kernel, count or 1, judging=JUDGING_MATRICES)
-        plan = decide_approximation(self.follow, kernel, items, size, whole=True)
-        found = components_of(kernel, items, plan, count, center)
+        decision = decide_approximation(self.follow, kernel, items, size, whole=True)
+        found = components_of(kernel, items, decision, count, center)
         _warn_unless_solved(found.solution, 4)
 
         self._remember(given.X, items.sample)
-        self.kernel_, self.plan_, self.solution_ = kernel, plan, found.solution
+        self.kernel_, self.plan_, self.solution_ = kernel, decision, found.solution
         self.function_, self.intercept_, self.coef_ = found.function, -found.means, None
         self.eigenvalues_ = found.values
         self.eigenvectors_ = None if found.scores is None else found.solution.vectors
@@ -253,7 +253,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         squares = np.sum(T**2, axis=1)
         return np.array([np.argmin(squares - 2 * (T @ z)) for z in Z])
 
-    def _plan(self, kernel: Kernel, points: Points) -> Decision:
+    def _decide(self, kernel: Kernel, points: Points) -> Decision:
         self._require_valid(kernel, "error")
         count = None
         if self.n_components is not None:
@@ -264,18 +264,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
         size = size_of(kernel, points, products=True)
         return decide_spectrum(requested(self.follow), kernel, points, size, count, self.solver)
 
-    def _spectrum(self, gram: Operator, plan: Decision, proved: bool) -> Eigenpairs:
+    def _spectrum(self, gram: Operator, decision: Decision, proved: bool) -> Eigenpairs:
         """Return the eigenvalues that were asked for, refusing those that are zero."""
         count = None if self.n_components is None else int(self.n_components)
-        if count is None or plan.method == "dense":
+        if count is None or decision.method == "dense":
             spectrum = DenseEigensolver().solve(gram, count)
             _require_positive(spectrum)
         else:
-            passes = RANDOMIZED_PASSES if plan.method == "randomized" else None
+            passes = RANDOMIZED_PASSES if decision.method == "randomized" else None
             few: Any = Lanczos(passes=passes, random_state=self.random_state)
-            if plan.rank is not None:
+            if decision.rank is not None:
                 few = Davidson(
-                    plan.rank, passes=passes, random_state=self.random_state, definite=proved
+                    decision.rank, passes=passes, random_state=self.random_state, definite=proved
                 )
             spectrum = few.solve(gram, count)
         _warn_unless_solved(spectrum, 4)

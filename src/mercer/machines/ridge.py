@@ -41,7 +41,7 @@ from mercer.machines.sketching import (
     resolve_on_sample,
     weight_share,
 )
-from mercer.plans import Decision, Plan, Size, plan_ridge, requested, size_of
+from mercer.plans import Decision, Plan, Size, choose_ridge, requested, size_of
 from mercer.plans.ridge import decide_ridge, solver_for
 from mercer.rkhs import Function
 from mercer.solvers import (
@@ -78,7 +78,7 @@ class Ridge(Scorer):
 
     abilities = ("shared Gram matrix", "closed-form folds")
     mixes_targets: ClassVar[bool] = False
-    steps_suffice: ClassVar[bool] = True  # nobody asks for a factor after the fit
+    solution_only: ClassVar[bool] = True  # nobody asks for a factor after the fit
 
     def __init__(
         self,
@@ -125,36 +125,40 @@ class Ridge(Scorer):
         if isinstance(X, Stream):
             return plan_sketched_fit(self, X, targets + bool(self.intercept))
         points = self._admit(X)
-        return self._plan(self._resolve(points), points, targets)
+        kernel = self._resolve(points)
+        repair = self._require_valid(kernel, self.indefinite)
+        return self._decide(kernel, points, targets, False, repair)
 
     def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
-        """Walk through the rooms: X is admitted; resolve, plan, assemble, solve, keep."""
+        """Walk through the rooms: X is admitted; resolve, decide, assemble, solve, keep."""
         kernel = self._resolve(points, weights)
+        repair = self._require_valid(kernel, self.indefinite)
         targets = 1 if target.ndim == 1 else target.shape[1]
-        plan = self._plan(kernel, points, targets, weights is not None)
-        if plan.sketched:
+        decision = self._decide(kernel, points, targets, weights is not None, repair)
+        if decision.sketched:
             items = in_memory(points)
-            return self._fit_sketch(X, kernel, items, Regression(target, weights), plan)
-        problem = Problem(assemble(kernel, points, plan), weights, self.intercept)
-        solver = solver_for(plan, self.indefinite)
+            return self._fit_sketch(X, kernel, items, Regression(target, weights), decision)
+        problem = Problem(assemble(kernel, points, decision), weights, self.intercept)
+        solver = solver_for(decision, self.indefinite)
         solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
         solution.require_solved()
-        gave_way = plan.solver == "iterative" and solution.solver != "iterative"
+        gave_way = decision.solver == "iterative" and solution.solver != "iterative"
         function = Function(kernel, points, solution.coefficients)
 
         self._remember(X, points)
         self.kernel_, self.solution_ = kernel, solution
-        self.plan_ = plan.ran("cholesky" if gave_way else plan.solver, solution.message)
+        self.plan_ = decision.ran("cholesky" if gave_way else decision.solver, solution.message)
         self.function_, self.dual_coef_ = function, solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, solution.weights
         return self
 
-    def _reads(self, X: Any) -> bool:
+    def _needs_passes(self, X: Any) -> bool:
         """Tell whether data are read in passes; a mapped file may also be small enough."""
         if isinstance(X, Stream):
             return True
-        size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0)
-        return plan_ridge(requested(self.follow, sketches=True), size, 1.0).sketched
+        # The condition number is not known yet; memory and time do not depend on it.
+        size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0, condition=1.0)
+        return choose_ridge(requested(self.follow, sketches=True), size).sketched
 
     def _fit_stream(self, X: Items, y: Any, sample_weight: ArrayLike | None) -> Regression:
         """Learn from items that are read in passes; only targets and a sample are kept."""
@@ -165,18 +169,18 @@ class Ridge(Scorer):
         self._require_valid(kernel, "error")
         targets = (1 if task.target.ndim == 1 else task.target.shape[1]) + bool(self.intercept)
         size = given.items.size(kernel, targets, task.weights is not None)
-        plan = decide_approximation(self.follow, kernel, given.items, size)
-        self._fit_sketch(given.X, kernel, given.items, task, plan)
+        decision = decide_approximation(self.follow, kernel, given.items, size)
+        self._fit_sketch(given.X, kernel, given.items, task, decision)
         return task
 
     def _fit_sketch(
-        self, X: Items, kernel: Kernel, items: SampledItems, task: Regression, plan: Decision
+        self, X: Items, kernel: Kernel, items: SampledItems, task: Regression, decision: Decision
     ) -> Self:
         """Learn with the functions of a sketch, and estimate how far that is from exact."""
-        sketching = Sketching.of(kernel, items, plan)
+        sketching = Sketching.of(kernel, items, decision)
         intercept, penalty = bool(self.intercept), float(self.penalty)
         # Single precision leaves no more digits than these.
-        solver = SketchedRidge(plan.direct, 1e-4 if plan.precision == "mixed" else None)
+        solver = SketchedRidge(decision.direct, 1e-4 if decision.precision == "mixed" else None)
         sketch: Any = sketching.sketch
         state = solver.prepare(Problem(sketch, task.weights, intercept))
         solution = solver.solve(state, task.target, penalty)
@@ -194,22 +198,28 @@ class Ridge(Scorer):
         solution = replace(solution, approximation=approximation).require_solved()
 
         self._remember(X, items.sample)
-        self.kernel_, self.plan_, self.solution_ = kernel, plan, solution
+        self.kernel_, self.plan_, self.solution_ = kernel, decision, solution
         self.function_ = sketching.function(solution.coefficients)
         self.dual_coef_ = solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, None
         return self
 
-    def _plan(
-        self, kernel: Kernel, points: Points, targets: int, weighted: bool = False
+    def _decide(
+        self, kernel: Kernel, points: Points, targets: int, weighted: bool, repair: bool
     ) -> Decision:
+        """Measure the problem and decide; `repair` is whether its spectrum must be repaired."""
         penalty = number(self.penalty, "penalty")
-        repair = self._require_valid(kernel, self.indefinite)
-        request = requested(self.follow, sketches=True)
         trace = float(np.sum(np.abs(to_numpy(diagonal(kernel, points)), dtype=float)))
-        size = size_of(kernel, points, targets=targets + bool(self.intercept), weighted=weighted)
-        bound = (trace + penalty) / penalty if penalty else np.inf
-        return decide_ridge(request, kernel, points, size, bound, repair, self.steps_suffice)
+        size = size_of(
+            kernel,
+            points,
+            targets=targets + bool(self.intercept),
+            weighted=weighted,
+            condition=(trace + penalty) / penalty if penalty else np.inf,
+            definite=not repair,
+            solution_only=self.solution_only,
+        )
+        return decide_ridge(requested(self.follow, sketches=True), kernel, points, size)
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
@@ -258,7 +268,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
         A `Stream`, or a mapped file too large for an exact answer, is read in passes; its chunks
         may bring the targets.
         """
-        if is_stream(X) and self._reads(X):
+        if is_stream(X) and self._needs_passes(X):
             self._fit_stream(X, y, sample_weight)
             return self
         points = self._admit(X)
@@ -316,7 +326,7 @@ class KernelRidgeClassifier(ScoreClassifier, Ridge):
 
     def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
-        if is_stream(X) and self._reads(X):
+        if is_stream(X) and self._needs_passes(X):
             task = self._fit_stream(X, y, sample_weight)
         else:
             points = self._admit(X)

@@ -48,11 +48,15 @@ class Scorer(Machine):
 
     def _values(self, points: Points) -> np.ndarray:
         """Return f at new items, where the machine was fitted if they are many."""
-        f, plan = self.function_, getattr(self, "plan_", None)
-        if plan is None or not isinstance(f, Function) or len(points) * len(f) < MIN_ENGINE_PAIRS:
+        f, decision = self.function_, getattr(self, "plan_", None)
+        if (
+            decision is None
+            or not isinstance(f, Function)
+            or len(points) * len(f) < MIN_ENGINE_PAIRS
+        ):
             return f(points)
         same_width(points, f.points)
-        return multiply(f.kernel, points, f.points, f.coefficients, plan)
+        return multiply(f.kernel, points, f.points, f.coefficients, decision)
 
     def _feature_weights(self) -> np.ndarray | None:
         """Return the weights of the features, if they were learned."""

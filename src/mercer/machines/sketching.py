@@ -191,9 +191,9 @@ class Sketching:
     features: RandomFeatures | None = None
 
     @classmethod
-    def of(cls, kernel: Kernel, items: SampledItems, plan: Decision) -> Sketching:
+    def of(cls, kernel: Kernel, items: SampledItems, decision: Decision) -> Sketching:
         """Return the sketch that a plan asks for."""
-        how, rows = plan.approximate, items.rows
+        how, rows = decision.approximate, items.rows
         if isinstance(how, Random):
             features: Any = kernel.random_features(how.features, how.seed)
             features(items.sample[:1])  # refuses other kernels before work starts
@@ -201,8 +201,8 @@ class Sketching:
             return cls(kernel, how, sketch, items, features=features)
         centers = centers_for(kernel, items, how)
         uniform = how.choose == "uniform" and not how.given
-        precision = "single" if plan.precision == "mixed" else "double"
-        sketch = assemble_sketch(kernel, rows, centers, plan, precision, uniform)
+        precision = "single" if decision.precision == "mixed" else "double"
+        sketch = assemble_sketch(kernel, rows, centers, decision, precision, uniform)
         return cls(kernel, how, sketch, items, centers)
 
     def function(self, coefficients: np.ndarray) -> Function | Featured:

@@ -201,10 +201,10 @@ class SVC(SupportVectorClassifier):
         self._require_valid(kernel, "error")
         signs = self._signs(codes)
         size = items.size(kernel, signs.shape[1], weights is not None, JUDGING_MATRICES)
-        plan = decide_approximation(self.follow, kernel, items, size, newton=True)
-        sketching = Sketching.of(kernel, items, plan)
+        decision = decide_approximation(self.follow, kernel, items, size, newton=True)
+        sketching = Sketching.of(kernel, items, decision)
         loss: Any = "squared hinge"
-        solver = SketchedNewton(SKETCH_TOL, loss=loss, seed=plan.approximate.seed)
+        solver = SketchedNewton(SKETCH_TOL, loss=loss, seed=decision.approximate.seed)
         state = solver.prepare(sketching.sketch, weights, intercept=True)
         solution = solver.solve(state, signs, 1 / C)
 
@@ -220,7 +220,7 @@ class SVC(SupportVectorClassifier):
             if hasattr(self, name):
                 delattr(self, name)
         self.classes_, self.kernel_, self.solution_ = classes, kernel, solution
-        self.plan_: Decision = plan
+        self.plan_: Decision = decision
         self.function_ = sketching.function(solution.coefficients)
         self.dual_coef_ = solution.coefficients
         self.intercept_ = np.atleast_1d(solution.intercept)

@@ -52,7 +52,7 @@ class Solved:
     """Solved programs, and how they were computed."""
 
     optima: list[Optimum]
-    plan: Decision
+    decision: Decision
     points: Points  # in the order of the programs
     transfer: Callable[[np.ndarray], np.ndarray] | None  # coefficients for plain similarities
     origin: Any = None  # from which the points were seen, if they are vectors
@@ -97,30 +97,30 @@ class SupportVectorMachine(Scorer):
             bound = max(float(np.abs(p.problem.upper).max()) for p in programs)
             height = float(np.max(np.abs(to_numpy(diagonal(kernel, points)))))
             single = bound * height <= MAX_SINGLE_SLOPE * tol
-        plan = self._plan(kernel, points, len(programs), single, repair)
+        decision = self._decide(kernel, points, len(programs), single, repair)
         rough = None
-        if plan.precision == "mixed":
-            rough = self._attempt_single(kernel, points, programs, plan, tol)
+        if decision.precision == "mixed":
+            rough = self._attempt_single(kernel, points, programs, decision, tol)
             if rough is not None and rough.optima[0].rounding <= MAX_ROUNDING * tol:
                 return rough
-            plan = self._plan(kernel, points, len(programs), False, repair)
+            decision = self._decide(kernel, points, len(programs), False, repair)
         if rough is None:
-            return self._attempt(kernel, points, programs, plan, tol, weights, repair)
+            return self._attempt(kernel, points, programs, decision, tol, weights, repair)
         # Go on from there, in double precision.
         programs = [p.begin(o) for p, o in zip(programs, rough.optima, strict=True)]
-        return self._attempt(kernel, points, programs, plan, tol, weights, repair).after(rough)
+        return self._attempt(kernel, points, programs, decision, tol, weights, repair).after(rough)
 
     def _attempt_single(
         self,
         kernel: Kernel,
         points: Points,
         programs: list[MarginProgram],
-        plan: Decision,
+        decision: Decision,
         tol: float,
     ) -> Solved | None:
         """Solve in single precision and measure its rounding; None if values are too large."""
         try:
-            solved = self._attempt(kernel, points, programs, plan, tol, None, False)
+            solved = self._attempt(kernel, points, programs, decision, tol, None, False)
         except ValidityError:
             return None
         off = rounding(kernel, points, programs, solved.optima)
@@ -131,23 +131,23 @@ class SupportVectorMachine(Scorer):
         kernel: Kernel,
         points: Points,
         programs: list[MarginProgram],
-        plan: Decision,
+        decision: Decision,
         tol: float,
         weights: np.ndarray | None,
         repair: bool,
     ) -> Solved:
         """Assemble and solve, in the precision of the plan."""
-        single = plan.precision == "mixed"
+        single = decision.precision == "mixed"
         dtype = np.float32 if single else np.float64
         prepared = prepare_points(kernel, points, single=single)
         steps = max_steps(self.max_iter)
-        options = SMOOptions(tol, steps, plan.working, plan.largest, plan.kept, dtype)
-        source, carry = self._assemble(kernel, prepared, plan, weights, repair)
+        options = SMOOptions(tol, steps, decision.working, decision.largest, decision.kept, dtype)
+        source, carry = self._assemble(kernel, prepared, decision, weights, repair)
         with one_blas_thread:
             optima = run(source, programs, options)
         if isinstance(source, GramRanges) and not isinstance(points, GramRows):
             BUFFERS.give(source.array)
-        return Solved(optima, plan, points, carry, getattr(prepared, "origin", None))
+        return Solved(optima, decision, points, carry, getattr(prepared, "origin", None))
 
     def _may_be_single(self, points: Points, exacting: bool) -> bool:
         """Tell whether single precision can serve for similarities, and is worth a check."""
@@ -160,9 +160,9 @@ class SupportVectorMachine(Scorer):
         kernel = self._resolve(points)
         repair = self._require_valid(kernel, self.indefinite)
         single = self._may_be_single(points, hard or repair)
-        return self._plan(kernel, points, problems, single, repair)
+        return self._decide(kernel, points, problems, single, repair)
 
-    def _plan(
+    def _decide(
         self, kernel: Kernel, points: Points, problems: int, single: bool, repair: bool
     ) -> Decision:
         return decide_margin(requested(self.follow), kernel, points, problems, single, repair)
@@ -171,7 +171,7 @@ class SupportVectorMachine(Scorer):
         self,
         kernel: Kernel,
         points: Points,
-        plan: Decision,
+        decision: Decision,
         weights: np.ndarray | None,
         repair: bool,
     ) -> tuple[Gram | GramRanges, Callable[[np.ndarray], np.ndarray] | None]:
@@ -183,13 +183,15 @@ class SupportVectorMachine(Scorer):
             return GramRanges((V * state.values) @ V.T), lambda c: transfer(
                 state, c, self.indefinite
             )
-        if plan.route == "primal":
+        if decision.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
-        found = assemble(kernel, points, plan, "single" if plan.precision == "mixed" else "double")
-        dtype = np.float32 if plan.precision == "mixed" else np.float64
+        found = assemble(
+            kernel, points, decision, "single" if decision.precision == "mixed" else "double"
+        )
+        dtype = np.float32 if decision.precision == "mixed" else np.float64
         if isinstance(found, Dense):
             return GramRanges(found.array.astype(dtype, copy=False)), None
-        if plan.stored:
+        if decision.stored:
             K = BUFFERS.take((len(points), len(points)), dtype)
             found.fill(K)
             return GramRanges(K), None
@@ -232,8 +234,10 @@ class SupportVectorMachine(Scorer):
         and those that are near zero once more.
         """
         check_is_fitted(self)
-        function, plan = self.function_, getattr(self, "plan_", None)
-        if getattr(plan, "precision", "") != "mixed" or not isinstance(function.points, Vectors):
+        function, decision = self.function_, getattr(self, "plan_", None)
+        if getattr(decision, "precision", "") != "mixed" or not isinstance(
+            function.points, Vectors
+        ):
             return self._scores(X)
         points = self._admit_new(X, self.kernel_)
         if not isinstance(points, Vectors) or not on_numpy(points):

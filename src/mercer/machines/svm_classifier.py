@@ -103,7 +103,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
 
         self._remember(X, points)
         self.classes_, self.kernel_ = classes, kernel
-        self.plan_: Decision = learned.solved.plan
+        self.plan_: Decision = learned.solved.decision
         learned.expansion.set_on(self)
         self._set_attributes(learned)
         self._calibration: Calibration | None = calibration

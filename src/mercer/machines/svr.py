@@ -100,7 +100,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
 
         self._remember(X, points)
         expansion.set_on(self)
-        self.kernel_, self.plan_, self.solution_ = kernel, solved.plan, optimum
+        self.kernel_, self.plan_, self.solution_ = kernel, solved.decision, optimum
         self.dual_coef_ = beta[beta != 0][None, :]
         self.intercept_ = optimum.offsets
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)

@@ -1,10 +1,11 @@
 """Plan: what solvers need and cost, and the memory that there is, become a decision."""
 
+from mercer.errors import renamed
 from mercer.memory import available, human
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import size_of
 from mercer.plans.plan import Decision, Plan, asks_for_sketch, requested
-from mercer.plans.ridge import plan_ridge, plan_sketch
+from mercer.plans.ridge import choose_ridge, choose_sketch
 from mercer.solvers.cost import Size
 
 __all__ = [
@@ -15,9 +16,11 @@ __all__ = [
     "Size",
     "asks_for_sketch",
     "available",
+    "choose_ridge",
+    "choose_sketch",
     "human",
-    "plan_ridge",
-    "plan_sketch",
     "requested",
     "size_of",
 ]
+
+__getattr__ = renamed(__name__, {"plan_ridge": "choose_ridge", "plan_sketch": "choose_sketch"})

@@ -24,7 +24,7 @@ from mercer.solvers.working_set import (
     MIN_WORKING,
 )
 
-__all__ = ["decide_margin", "plan_margin"]
+__all__ = ["choose_margin", "decide_margin"]
 
 
 def decide_margin(
@@ -42,14 +42,14 @@ def decide_margin(
     size = replace(size, tiles=size.tiles + (24 * n**2 if repair else 0))
     gpu = not repair and on_gpu(request, points)
     cheap = isinstance(points, Vectors) and not repair
-    found = plan_margin(request, size, problems, cheap, single)
+    found = choose_margin(request, size, problems, cheap, single)
     if gpu and found.route == "dual":  # rows are cheap to compute again there
         found = replace(found, stored=False)
     return place(found, gpu, kernel, points, double=not single)
 
 
-def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: bool) -> Decision:
-    """Decide how to train a support vector machine.
+def choose_margin(request: Plan, size: Size, problems: int, cheap: bool, single: bool) -> Decision:
+    """Choose how to train a support vector machine, from its size alone.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def plan_margin(request: Plan, size: Size, problems: int, cheap: bool, single: b
 
     Examples
     --------
-    >>> plan = plan_margin(Plan(memory=10**9), Size(items=50_000), 1, cheap=True, single=True)
-    >>> plan.stored, plan.working
+    >>> found = choose_margin(Plan(memory=10**9), Size(items=50_000), 1, cheap=True, single=True)
+    >>> found.stored, found.working
     (False, 4096)
     """
     n, m = size.items, size.features

@@ -124,6 +124,9 @@ class Plan:
 class Decision:
     """How a fit will run, or has run.
 
+    ``follow=Plan(...)`` goes into a machine; a `Decision` comes out, as ``plan_`` after a fit and
+    as ``plan(X)`` before it.
+
     Attributes
     ----------
     route : {"dual", "primal", "nystrom", "random"}

@@ -24,7 +24,7 @@ from mercer.solvers.newton import Newton
 from mercer.solvers.ridge.cholesky import Cholesky
 from mercer.solvers.ridge.least_squares import LeastSquares
 
-__all__ = ["decide_spectrum", "plan_network", "plan_newton", "plan_spectrum"]
+__all__ = ["choose_network", "choose_newton", "choose_spectrum", "decide_spectrum"]
 
 METHODS = ("auto", "dense", "partial", "randomized")
 MAX_DENSE_ORDER = 300  # below which LAPACK's full decomposition takes no time worth saving
@@ -38,13 +38,13 @@ def decide_spectrum(
     gpu = on_gpu(request, points)
     if gpu and request.solver == "auto" and count is not None:
         # There the matrix is computed faster than it is read.
-        found = plan_spectrum(request, replace(size, cheap=True), count, solver)
+        found = choose_spectrum(request, replace(size, cheap=True), count, solver)
         stored = found.method == "dense"
         return place(replace(found, stored=stored), not stored, kernel, points, double=True)
-    return place(plan_spectrum(request, size, count, solver), False, kernel, points)
+    return place(choose_spectrum(request, size, count, solver), False, kernel, points)
 
 
-def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> Decision:
+def choose_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> Decision:
     """Decide how to find the largest eigenvalues of a Gram matrix.
 
     Parameters
@@ -58,8 +58,8 @@ def plan_spectrum(request: Plan, size: Size, count: int | None, solver: str) -> 
 
     Examples
     --------
-    >>> plan = plan_spectrum(Plan(memory=10**9), Size(items=6000), 10, "auto")
-    >>> plan.method, plan.stored
+    >>> found = choose_spectrum(Plan(memory=10**9), Size(items=6000), 10, "auto")
+    >>> found.method, found.stored
     ('partial', True)
     """
     if isinstance(request.approximate, Nystrom | Random):
@@ -125,7 +125,7 @@ def _spectral_method(solver: str, order: int, count: int | None) -> tuple[str, s
     return "partial", words
 
 
-def plan_newton(request: Plan, size: Size) -> Decision:
+def choose_newton(request: Plan, size: Size) -> Decision:
     """Decide how to minimize a smooth loss by Newton's method.
 
     Parameters
@@ -136,8 +136,8 @@ def plan_newton(request: Plan, size: Size) -> Decision:
 
     Examples
     --------
-    >>> plan = plan_newton(Plan(memory=10**9), Size(items=2000))
-    >>> plan.bytes // 10**6, plan.each
+    >>> found = choose_newton(Plan(memory=10**9), Size(items=2000))
+    >>> found.bytes // 10**6, found.each
     (66, True)
     """
     route, why = route_of(request, size)
@@ -150,7 +150,7 @@ def plan_newton(request: Plan, size: Size) -> Decision:
     ])  # fmt: skip
 
 
-def plan_network(
+def choose_network(
     request: Plan, size: Size, centers: int, search: bool = False, interpolate: bool = False
 ) -> Decision:
     """Decide how to fit the weights of a network of basis functions.
@@ -168,7 +168,7 @@ def plan_network(
 
     Examples
     --------
-    >>> plan_network(Plan(memory=10**9), Size(items=2000), centers=50).route
+    >>> choose_network(Plan(memory=10**9), Size(items=2000), centers=50).route
     'dual'
     """
     if request.route == "primal":

@@ -34,8 +34,13 @@ from mercer.solvers.sketched_newton import EXPECTED_STEPS, SketchedNewton
 from mercer.solvers.sketched_ridge import SketchedRidge
 
 __all__ = [
-    "decide_ridge", "decide_sketch", "enough_centers", "plan_approximate", "plan_ridge",
-    "plan_sketch", "solver_for",
+    "choose_approximation",
+    "choose_ridge",
+    "choose_sketch",
+    "decide_ridge",
+    "decide_sketch",
+    "enough_centers",
+    "solver_for",
 ]  # fmt: skip
 
 GPU_SPEED = 100.0  # of a GPU, beside that of a few cores, about
@@ -43,26 +48,21 @@ GPU_SPEED = 100.0  # of a GPU, beside that of a few cores, about
 MIN_CENTERS, MAX_CENTERS = 1000, 10_000  # that are taken where nobody says how many
 
 
-def decide_ridge(
-    request: Plan,
-    kernel: Kernel,
-    points: Points,
-    size: Size,
-    bound: float,
-    repair: bool = False,
-    steps: bool = True,
-) -> Decision:
-    """Decide how to solve a ridge problem, and where; the parameters are those of `plan_ridge`."""
-    if repair or not on_gpu(request, points):
-        found = plan_ridge(request, size, bound, repair, steps)
+def decide_ridge(request: Plan, kernel: Kernel, points: Points, size: Size) -> Decision:
+    """Decide how to solve a ridge problem, and where: on a CPU as `choose_ridge` says.
+
+    Of the size, `condition`, `definite` and `solution_only` count as well.
+    """
+    if not size.definite or not on_gpu(request, points):
+        found = choose_ridge(request, size)
         mixed = found.solver == "iterative" and found.precision == "mixed"
         if mixed and not allows_single(kernel, points):
-            found = plan_ridge(request, replace(size, single=False), bound, repair, steps)
+            found = choose_ridge(request, replace(size, single=False))
         return place(found, False, kernel, points)
     patient = replace(request, patience=GPU_SPEED * request.patience)
-    found = plan_ridge(patient, size, bound, repair, steps)
+    found = choose_ridge(patient, size)
     exact = found.route == "dual"
-    if exact and (found.solver == "iterative" or steps):
+    if exact and (found.solver == "iterative" or size.solution_only):
         fits = fits_on_gpu(size.items)
         solver, fit = ("cholesky", "fits") if fits else ("iterative", "does not fit")
         why = f"{solver}, because the Gram matrix {fit} into the memory of the GPU"
@@ -87,7 +87,7 @@ def decide_sketch(
 ) -> Decision:
     """Decide how to learn approximately, and where; `sample` are some of the items."""
     gpu = on_gpu(request, sample)
-    found = plan_approximate(request, size, newton, whole)
+    found = choose_approximation(request, size, newton, whole)
     # Newton's method asks for more digits than one system does.
     double = request.precision == "double" or newton
     return place(found, gpu, kernel, sample, double, size.items, newton)
@@ -105,34 +105,25 @@ def solver_for(decision: Decision, indefinite: str = "error") -> Solver:
         tol, mixed = decision.tol or Iterative.tol, precision == "mixed"
         return Iterative(decision.rank or Iterative.rank, tol, direct=direct, mixed=mixed)
     policy: Any = indefinite
-    small = Eigen(policy) if decision.solver == "eigen" else Cholesky(precision)
-    return Primal(small) if decision.route == "primal" else small
+    solver = Eigen(policy) if decision.solver == "eigen" else Cholesky(precision)
+    return Primal(solver) if decision.route == "primal" else solver
 
 
-def plan_ridge(
-    request: Plan, size: Size, bound: float, repair: bool = False, steps: bool = True
-) -> Decision:
-    """Decide how to solve a ridge problem.
+def choose_ridge(request: Plan, size: Size) -> Decision:
+    """Choose how to solve a ridge problem, from its size alone.
 
     Parameters
     ----------
     request : Plan
         What the user has already decided.
     size : Size
-    bound : float
-        Upper bound of the condition number, (trace K + λ)/λ; infinite for λ = 0.
-    repair : bool
-        Whether the kernel is not valid and its spectrum must be repaired.
-    steps : bool
-        Whether a solution alone is enough, which steps can find, and no factor is asked for later.
 
     Examples
     --------
-    >>> plan = plan_ridge(Plan(memory=10**9), Size(items=1000), bound=1e3)
-    >>> plan.route, plan.solver
+    >>> decision = choose_ridge(Plan(memory=10**9), Size(items=1000, condition=1e3))
+    >>> decision.route, decision.solver
     ('dual', 'cholesky')
     """
-    size = replace(size, condition=bound, definite=not repair, solution_only=steps)
     sketchable, asked = SketchedRidge.requires.met(size), request.approximate
     if isinstance(asked, Nystrom | Random):
         if not sketchable:
@@ -140,7 +131,7 @@ def plan_ridge(
                 "an approximation needs a valid kernel, a positive penalty and a machine that "
                 'predicts no variances; use approximate="never"'
             )
-        return plan_sketch(request, asked, size)
+        return choose_sketch(request, asked, size)
     free = sketchable and asked == request.route == request.solver == "auto"
     try:
         exact = choose(request, tuple(_exact(request, size)))
@@ -157,7 +148,7 @@ def plan_ridge(
         f"approximate, because an exact answer would take about {spoken(seconds)}, which is more "
         f"than the patience of {spoken(request.patience)}"
     )
-    return plan_sketch(request, Nystrom(enough_centers(size.items)), size, (why,))
+    return choose_sketch(request, Nystrom(enough_centers(size.items)), size, (why,))
 
 
 def _smaller_sketch(request: Plan, size: Size, why: str) -> Decision | None:
@@ -165,7 +156,7 @@ def _smaller_sketch(request: Plan, size: Size, why: str) -> Decision | None:
     count = enough_centers(size.items)
     while count >= MIN_RANK:
         try:
-            return plan_sketch(request, Nystrom(count), size, (why,))
+            return choose_sketch(request, Nystrom(count), size, (why,))
         except PlanError:
             count //= 2
     return None
@@ -221,8 +212,8 @@ def _direct(
         elif large:
             why = (*why, f"double, because the condition number may be {size.condition:.1e}")
     if mixed:
-        small: Any = Cholesky("mixed")
-        chosen = Primal(small) if size.route == "primal" else small
+        factor: Any = Cholesky("mixed")
+        chosen = Primal(factor) if size.route == "primal" else factor
         yield Candidate("cholesky", chosen, size, reasons, fields=fields | {"precision": "mixed"})
     yield Candidate(
         solver.name, Primal(solver) if size.route == "primal" else solver, size, why,
@@ -305,7 +296,7 @@ def enough_centers(items: int) -> int:
     return min(max(2 * math.isqrt(items), MIN_CENTERS), MAX_CENTERS, items)
 
 
-def plan_sketch(
+def choose_sketch(
     request: Plan,
     how: Nystrom | Random,
     size: Size,
@@ -313,7 +304,7 @@ def plan_sketch(
     newton: bool = False,
     whole: bool = False,
 ) -> Decision:
-    """Decide how to learn with the functions of a sketch.
+    """Choose how to learn with the functions of a sketch.
 
     Parameters
     ----------
@@ -329,8 +320,8 @@ def plan_sketch(
 
     Examples
     --------
-    >>> plan = plan_sketch(Plan(memory=10**9), Nystrom(100), Size(items=10**6, row=80.0))
-    >>> plan.route, plan.direct
+    >>> decision = choose_sketch(Plan(memory=10**9), Nystrom(100), Size(items=10**6, row=80.0))
+    >>> decision.route, decision.direct
     ('nystrom', True)
     """
     nystrom = isinstance(how, Nystrom)
@@ -358,14 +349,14 @@ def plan_sketch(
     ])  # fmt: skip
 
 
-def plan_approximate(
+def choose_approximation(
     request: Plan, size: Size, newton: bool = False, whole: bool = False
 ) -> Decision:
-    """Decide how to learn approximately: items that are read in passes, or too many of them.
+    """Choose how to learn approximately: items that are read in passes, or too many of them.
 
     Examples
     --------
-    >>> plan_approximate(Plan(memory=10**9), Size(items=10**6, row=80.0, piece=10**7)).rank
+    >>> choose_approximation(Plan(memory=10**9), Size(items=10**6, row=80.0, piece=10**7)).rank
     2000
     """
     streamed = size.piece is not None
@@ -380,4 +371,4 @@ def plan_approximate(
     elif how == "auto":
         why = f"approximate, because the Gram matrix of {size.items} items would not fit"
     how = Nystrom(enough_centers(size.items)) if how == "auto" else how
-    return plan_sketch(request, how, size, (why,) if why else (), newton, whole)
+    return choose_sketch(request, how, size, (why,) if why else (), newton, whole)

@@ -151,9 +151,11 @@ def test_a_mapped_file_is_read_in_passes_only_where_that_is_needed(tmp_path):
     data = np.memmap(path, np.float64, "w+", shape=(2_000_000, 5))
     data[:] = 1.0
     small = np.memmap(path, np.float64, "r", shape=(600, 3))
-    assert not KernelRidge(Gaussian(2.0))._reads(data[:20_000])
-    assert KernelRidge(Gaussian(2.0))._reads(data)
-    assert KernelRidge(Gaussian(2.0), follow=Plan(approximate=Nystrom(5)))._reads(data[:20_000])
+    assert not KernelRidge(Gaussian(2.0))._needs_passes(data[:20_000])
+    assert KernelRidge(Gaussian(2.0))._needs_passes(data)
+    assert KernelRidge(Gaussian(2.0), follow=Plan(approximate=Nystrom(5)))._needs_passes(
+        data[:20_000]
+    )
     exact = KernelRidge(Gaussian(2.0)).fit(small, y)
     assert exact.solution_.approximation is None
 

@@ -7,7 +7,7 @@ from mercer import SVC, SVR, OneClassSVM
 from mercer.errors import PlanError, ValidityError
 from mercer.kernels import Gaussian, Linear
 from mercer.plans import Plan, Size
-from mercer.plans.margins import plan_margin
+from mercer.plans.margins import choose_margin
 from mercer.solvers.working_set import (
     MAX_ROW_BYTES,
     MAX_STORED_ITEMS,
@@ -25,7 +25,7 @@ def two_cores(use_cores):
 
 
 def decide(n, request=PLENTY, problems=1, cheap=True, single=True, **size):
-    return plan_margin(request, Size(items=n, **size), problems, cheap, single)
+    return choose_margin(request, Size(items=n, **size), problems, cheap, single)
 
 
 @pytest.mark.parametrize("cheap", [False, True])

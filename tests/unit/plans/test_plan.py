@@ -20,7 +20,7 @@ from mercer.kernels import (
     Sigmoid,
     gaussian_over,
 )
-from mercer.plans import Nystrom, Size, available, human, plan_ridge, requested
+from mercer.plans import Nystrom, Size, available, choose_ridge, human, requested
 from mercer.solvers.ridge.cholesky import MIN_MIXED_ORDER
 
 
@@ -30,7 +30,8 @@ def rows(n=50, d=3, seed=0):
 
 def ridge(request=None, items=2000, width=5, bound=1e3, repair=False, **size):
     request = request or Plan(memory=10**10)
-    return plan_ridge(request, Size(items=items, row=8.0 * width, **size), bound, repair)
+    known = {"condition": bound, "definite": not repair} | size
+    return choose_ridge(request, Size(items=items, row=8.0 * width, **known))
 
 
 # ---- choices -----------------------------------------------------------------------------------
@@ -293,8 +294,8 @@ def test_many_items_are_solved_by_steps_unless_that_cannot_be():
     assert ridge(Plan(memory=10**11), items=20_000, bound=1e12).solver == "cholesky"
     with pytest.raises(ValidityError, match="positive penalty"):
         ridge(Plan(solver="iterative"), bound=np.inf)
-    costly = Size(items=20_000, row=40.0, cheap=False)
-    assert plan_ridge(Plan(memory=10**11), costly, 1e3).solver == "cholesky"
+    costly = Size(items=20_000, row=40.0, cheap=False, condition=1e3)
+    assert choose_ridge(Plan(memory=10**11), costly).solver == "cholesky"
     machine = GaussianProcess(Gaussian(1.0), follow=Plan(solver="iterative"))
     with pytest.raises(ValidityError, match="variances"):
         machine.fit(rows(10), np.arange(10.0))

@@ -9,7 +9,7 @@ from mercer.machines.logistic import KernelLogistic
 from mercer.machines.network import RBFNetwork
 from mercer.machines.pca import KernelPCA
 from mercer.plans import Plan, Size, requested
-from mercer.plans.products import plan_network, plan_newton, plan_spectrum
+from mercer.plans.products import choose_network, choose_newton, choose_spectrum
 from tests.measure import peak
 
 LOW, HIGH = 0.9, 1.8
@@ -53,9 +53,9 @@ def test_predicted_bytes_are_hardly_too_low(name):
 
 def test_a_refusal_names_a_size_that_fits():
     for plan in (
-        lambda size: plan_newton(Plan(memory=50_000_000), size),
-        lambda size: plan_spectrum(Plan(memory=50_000_000), size, None, "auto"),
-        lambda size: plan_network(Plan(memory=50_000_000), size, centers=20, search=True),
+        lambda size: choose_newton(Plan(memory=50_000_000), size),
+        lambda size: choose_spectrum(Plan(memory=50_000_000), size, None, "auto"),
+        lambda size: choose_network(Plan(memory=50_000_000), size, centers=20, search=True),
     ):
         with pytest.raises(PlanError, match=r"about (\d+) items would fit") as error:
             plan(Size(items=10_000))
@@ -66,12 +66,12 @@ def test_a_refusal_names_a_size_that_fits():
 
 
 def test_the_route_is_that_of_fewer_numbers():
-    assert plan_newton(Plan(), Size(items=100, features=10)).route == "primal"
-    assert plan_newton(Plan(), Size(items=100, features=60)).route == "dual"
-    assert plan_newton(Plan(), Size(items=100)).route == "dual"
-    assert plan_newton(Plan(route="dual"), Size(items=100, features=10)).route == "dual"
+    assert choose_newton(Plan(), Size(items=100, features=10)).route == "primal"
+    assert choose_newton(Plan(), Size(items=100, features=60)).route == "dual"
+    assert choose_newton(Plan(), Size(items=100)).route == "dual"
+    assert choose_newton(Plan(route="dual"), Size(items=100, features=10)).route == "dual"
     with pytest.raises(ValidityError, match="finitely many features"):
-        plan_newton(Plan(route="primal"), Size(items=100))
+        choose_newton(Plan(route="primal"), Size(items=100))
 
 
 def test_what_the_user_has_decided_is_a_plan():
@@ -82,9 +82,9 @@ def test_what_the_user_has_decided_is_a_plan():
 
 
 def test_plans_say_why():
-    plan = plan_spectrum(Plan(memory=10**9), Size(items=1000), 5, "auto")
+    plan = choose_spectrum(Plan(memory=10**9), Size(items=1000), 5, "auto")
     assert "only the 5 largest eigenvalues" in plan.explain()
     assert (
         "exact interpolation"
-        in plan_network(Plan(), Size(items=10), 10, interpolate=True).explain()
+        in choose_network(Plan(), Size(items=10), 10, interpolate=True).explain()
     )

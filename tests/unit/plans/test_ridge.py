@@ -11,28 +11,28 @@ import pytest
 from mercer import KernelRidge, Plan
 from mercer.errors import PlanError
 from mercer.kernels import Gaussian
-from mercer.plans import Nystrom, Random, Size, plan_sketch
+from mercer.plans import Nystrom, Random, Size, choose_sketch
 from mercer.plans.plan import spoken
-from mercer.plans.ridge import enough_centers, plan_approximate
+from mercer.plans.ridge import choose_approximation, enough_centers
 from mercer.solvers import SketchedRidge
 
 
 def test_few_functions_are_added_up_and_many_take_steps():
     size = Size(items=10**6, row=160.0)
     request = Plan(memory=10**12)
-    assert plan_sketch(request, Nystrom(1000), size).direct
-    many = plan_sketch(request, Nystrom(20_000), size)
+    assert choose_sketch(request, Nystrom(1000), size).direct
+    many = choose_sketch(request, Nystrom(20_000), size)
     assert not many.direct and many.solver == "iterative"
     assert "one pass over the items for each step" in many.explain()
-    assert plan_sketch(request, Nystrom(500), Size(items=100)).rank == 100
-    assert plan_sketch(request, Random(500), Size(items=100)).rank == 500
+    assert choose_sketch(request, Nystrom(500), Size(items=100)).rank == 100
+    assert choose_sketch(request, Random(500), Size(items=100)).rank == 500
 
 
 def test_what_does_not_fit_is_refused_with_the_bytes():
     with pytest.raises(PlanError, match=r"5000 functions on 1000000 items needs .* 50.0 MB"):
-        plan_sketch(Plan(memory=50_000_000), Nystrom(5000), Size(items=10**6))
+        choose_sketch(Plan(memory=50_000_000), Nystrom(5000), Size(items=10**6))
     size = Size(items=10**6, row=8000.0, piece=10**6)  # 8 GB, of which a megabyte is here
-    assert plan_approximate(Plan(memory=10**9), size).bytes < 10**9
+    assert choose_approximation(Plan(memory=10**9), size).bytes < 10**9
 
 
 @pytest.mark.slow

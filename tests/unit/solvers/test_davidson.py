@@ -10,7 +10,7 @@ from mercer.gram.stored import one_blas_thread
 from mercer.kernels import Gaussian, Laplacian, Linear
 from mercer.machines.pca import KernelPCA
 from mercer.plans import Nystrom, Plan, Size
-from mercer.plans.products import plan_newton, plan_spectrum
+from mercer.plans.products import choose_newton, choose_spectrum
 from mercer.solvers.davidson import Davidson, LowRankModel
 from mercer.solvers.eigenpairs import DenseEigensolver
 from mercer.solvers.lanczos import Lanczos
@@ -199,24 +199,24 @@ def test_the_same_seed_gives_the_same_bits_on_one_thread_or_many(use_cores):
 
 
 def test_large_problems_are_not_stored():
-    many = plan_spectrum(Plan(memory=4 * 10**9), Size(items=50_000, row=80.0), 20, "auto")
+    many = choose_spectrum(Plan(memory=4 * 10**9), Size(items=50_000, row=80.0), 20, "auto")
     assert not many.stored and many.rank == 1000 and many.bytes < 10**9
-    assert plan_spectrum(Plan(memory=10**10), Size(items=12_000), 20, "auto").rank == 240
-    slow = plan_spectrum(Plan(memory=10**10), Size(items=12_000, cheap=False), 20, "auto")
+    assert choose_spectrum(Plan(memory=10**10), Size(items=12_000), 20, "auto").rank == 240
+    slow = choose_spectrum(Plan(memory=10**10), Size(items=12_000, cheap=False), 20, "auto")
     assert slow.stored and slow.rank is None
-    tight = plan_spectrum(Plan(memory=3 * 10**8), Size(items=50_000, row=80.0), 20, "auto")
+    tight = choose_spectrum(Plan(memory=3 * 10**8), Size(items=50_000, row=80.0), 20, "auto")
     assert not tight.stored and tight.rank is None and tight.bytes < 3 * 10**8
-    given = plan_spectrum(Plan(memory=4 * 10**9, rank=77), Size(items=50_000), 20, "auto")
+    given = choose_spectrum(Plan(memory=4 * 10**9, rank=77), Size(items=50_000), 20, "auto")
     assert given.rank == 77 and "77 columns" in given.explain()
 
 
 def test_a_spectrum_has_no_approximate_route():
     with pytest.raises(ValidityError, match="no approximate route"):
-        plan_spectrum(Plan(approximate=Nystrom(10)), Size(items=100), 5, "auto")
+        choose_spectrum(Plan(approximate=Nystrom(10)), Size(items=100), 5, "auto")
 
 
 def test_one_factor_for_all_classes_is_a_plan_too():
-    plan = plan_newton(Plan(memory=200_000_000), Size(items=2000, targets=10))
+    plan = choose_newton(Plan(memory=200_000_000), Size(items=2000, targets=10))
     assert plan.each is False and plan.rank is None
 
 
