@@ -24,7 +24,7 @@ from mercer.kernels import Gaussian
 from mercer.plans import Nystrom
 from mercer.solvers.device_cholesky import DeviceCholesky
 from mercer.solvers.quadratic import Quadratic, SMOOptions
-from mercer.solvers.ridge.system import Problem
+from mercer.solvers.ridge.solver import Problem
 from mercer.solvers.working_set import maximize
 
 CENTERS = 20_000

@@ -25,7 +25,7 @@ from mercer.kernels import Kernel
 from mercer.machines.sketching import SampledItems, Sketching
 from mercer.plans import Decision
 from mercer.solvers.eigenpairs import DenseEigensolver, Eigenpairs, rounding
-from mercer.solvers.ridge.system import Approximation
+from mercer.solvers.ridge.solver import Approximation
 
 __all__ = ["Components", "components_of"]
 

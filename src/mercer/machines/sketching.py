@@ -28,7 +28,7 @@ from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.ridge import decide_sketch
 from mercer.rkhs import Featured, Function
 from mercer.solvers.pivoted_cholesky import pivoted_cholesky
-from mercer.solvers.ridge.system import Approximation
+from mercer.solvers.ridge.solver import Approximation
 from mercer.solvers.sketched_ridge import COMPARED_ITEMS, EXACT_SAMPLE, MAX_CANDIDATES
 
 __all__ = [

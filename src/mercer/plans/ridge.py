@@ -29,7 +29,7 @@ from mercer.solvers.ridge.cholesky import (
 )
 from mercer.solvers.ridge.eigen import Eigen
 from mercer.solvers.ridge.primal import Primal
-from mercer.solvers.ridge.system import Solver
+from mercer.solvers.ridge.solver import Solver
 from mercer.solvers.sketched_newton import EXPECTED_STEPS, SketchedNewton
 from mercer.solvers.sketched_ridge import SketchedRidge
 

@@ -21,6 +21,7 @@ from mercer.selection.splits import FoldOrder, Split
 from mercer.solvers.ridge.held_out import HeldOutResiduals, held_out, nested
 from mercer.solvers.ridge.inverse import CholeskySystem, System
 from mercer.solvers.ridge.shifted_lanczos import CAPACITY, solve_shifted
+from mercer.solvers.ridge.solver import eliminate_intercept, intercepts
 from mercer.solvers.ridge.spectral import FeatureSystem, TridiagonalSystem
 
 __all__ = ["FoldPredictor", "Predictions"]
@@ -169,8 +170,8 @@ class FoldPredictor:
                 alpha, product = found.solutions[p, rows].T, found.products[p, rows].T
                 offset: Any = 0.0
                 if self.intercept:
-                    offset = s @ alpha[:, :-1] / float(s @ alpha[:, -1])
-                    alpha, product = (A[:, :-1] - A[:, -1:] * offset for A in (alpha, product))
+                    offset = intercepts(s, alpha)
+                    alpha, product = (eliminate_intercept(A, offset) for A in (alpha, product))
                 predictions[p][k] = self._from_solution(k, alpha, product, offset, penalties[p])
 
     def by_parts(self, penalties: Sequence[float], predictions: list[Predictions]) -> None:

@@ -220,7 +220,7 @@ def measure(
     for k, penalty in enumerate(penalties.tolist()):
         inverse = system.at(penalty)
         assert inverse is not None
-        fit = inverse.fit()
+        fit = inverse.statistics()
         predictions[:, k] = Y - fit.errors()[0] / s
         numbers[k] = (
             fit.training_error(penalty), fit.value("gcv"), fit.degrees(penalty),

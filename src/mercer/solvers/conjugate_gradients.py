@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer.gram import Operator
 from mercer.progress import convergence
-from mercer.solvers.ridge.system import SolvedColumns, relative
+from mercer.solvers.ridge.solver import SolvedColumns, relative
 
 __all__ = [
     "Coupling",
@@ -280,8 +280,8 @@ def conjugate_gradients(
             message = f"interrupted at a relative residual of about {work.history[-1]:.1e}"
             values = np.ldexp(work.X + work.D, powers)
             return SolvedColumns(values, "stalled", message, tuple(work.history))
-    rest = np.ldexp(work.rest, powers) if work.true else None
-    found = SolvedColumns(np.ldexp(work.X, powers), history=tuple(work.history), rest=rest)
+    residual = np.ldexp(work.rest, powers) if work.true else None
+    found = SolvedColumns(np.ldexp(work.X, powers), history=tuple(work.history), residual=residual)
     if work.left <= max(tol, accepted):
         return found
     message = (

@@ -20,7 +20,7 @@ from mercer.gram.device.on_device import OnDevice
 from mercer.gram.device.streaming import tensor
 from mercer.memory import human
 from mercer.solvers.ridge.cholesky import Cholesky
-from mercer.solvers.ridge.system import Problem, SolvedColumns, Solver, State, singular_message
+from mercer.solvers.ridge.solver import Problem, SolvedColumns, Solver, State, singular_message
 
 __all__ = ["DeviceCholesky"]
 

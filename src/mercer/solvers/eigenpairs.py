@@ -24,7 +24,7 @@ from mercer.solvers.cost import (
     item_bytes,
     product_seconds,
 )
-from mercer.solvers.ridge.system import Approximation, Status
+from mercer.solvers.ridge.solver import Approximation, Status
 
 __all__ = ["DenseEigensolver", "Eigenpairs", "certify_eigenpairs", "rounding"]
 

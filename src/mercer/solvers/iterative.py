@@ -35,7 +35,7 @@ from mercer.solvers.cost import (
     product_seconds,
 )
 from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, LowRankFactor, pivoted_cholesky
-from mercer.solvers.ridge.system import (
+from mercer.solvers.ridge.solver import (
     TRUSTED,
     Approximation,
     Problem,

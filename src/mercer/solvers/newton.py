@@ -23,7 +23,7 @@ from mercer.gram.stored import Striped
 from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
 from mercer.solvers.losses import Loss, logistic_loss
 from mercer.solvers.newton_systems import GramObjective
-from mercer.solvers.ridge.system import Problem, Solution, State
+from mercer.solvers.ridge.solver import Problem, Solution, State
 
 __all__ = ["Descent", "Newton", "NewtonObjective", "NewtonSolution"]
 

@@ -44,7 +44,7 @@ from mercer.gram import LowRank, Operator
 from mercer.kernels.features import scaled_rows
 from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
 from mercer.solvers.losses import Curvature, Loss
-from mercer.solvers.ridge.system import Problem
+from mercer.solvers.ridge.solver import Problem
 
 __all__ = ["GramObjective", "preconditioner"]
 

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from mercer.compiled import compiled
 from mercer.gram import LowRank, Operator
-from mercer.solvers.ridge.system import Solution
+from mercer.solvers.ridge.solver import Solution
 from mercer.threads import in_threads
 
 __all__ = ["PerceptronRule", "PerceptronSolution", "fit_perceptron"]

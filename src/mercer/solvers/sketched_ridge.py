@@ -37,7 +37,7 @@ from mercer.solvers.cost import (
     factor_seconds,
     product_seconds,
 )
-from mercer.solvers.ridge.system import Problem, Solution
+from mercer.solvers.ridge.solver import Problem, Solution
 from mercer.threads import cores
 
 __all__ = ["SketchedRidge"]

@@ -36,9 +36,9 @@ def test_rough_products_lead_to_the_exact_answer():
     assert found.status == "solved"
     assert np.allclose(A @ found.values, R, rtol=0, atol=1e-10)
     assert fine.calls <= 5 < rough.calls  # one for each round
-    assert np.array_equal(found.rest, R - A @ found.values)
+    assert np.array_equal(found.residual, R - A @ found.values)
     assert found.history[-1] == pytest.approx(
-        (np.linalg.norm(found.rest, axis=0) / np.linalg.norm(R, axis=0)).max(), rel=1e-9
+        (np.linalg.norm(found.residual, axis=0) / np.linalg.norm(R, axis=0)).max(), rel=1e-9
     )
 
 
@@ -96,7 +96,7 @@ def test_targets_may_be_tiny_or_huge():
     )
     assert plain.status == scaled.status == "solved"
     assert np.array_equal(scaled.values, sizes * plain.values)
-    assert np.array_equal(scaled.rest, sizes * plain.rest)
+    assert np.array_equal(scaled.residual, sizes * plain.residual)
     assert scaled.history == plain.history
 
 

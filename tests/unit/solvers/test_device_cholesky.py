@@ -11,7 +11,7 @@ from mercer.gram.device import OnDevice
 from mercer.kernels import Gaussian, Linear
 from mercer.solvers import Cholesky
 from mercer.solvers.device_cholesky import DeviceCholesky, OnDeviceState
-from mercer.solvers.ridge.system import Problem
+from mercer.solvers.ridge.solver import Problem
 
 torch = pytest.importorskip("torch")
 rng = np.random.default_rng(0)

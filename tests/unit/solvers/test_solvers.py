@@ -10,9 +10,8 @@ from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense, LowRank
 from mercer.kernels import Gaussian
 from mercer.solvers import Cholesky, Eigen, Primal, Problem, Solution
-from mercer.solvers.ridge.cholesky import mirror_down
+from mercer.solvers.ridge.cholesky import Packed, mirror_down
 from mercer.solvers.ridge.eigen import repaired
-from mercer.solvers.ridge.packed import Packed
 
 SOLVERS = [Cholesky("double"), Cholesky("mixed"), Eigen()]
 

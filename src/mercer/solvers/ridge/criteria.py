@@ -1,7 +1,7 @@
 """Criteria: how good a ridge regression is, without other data.
 
 Ridge regression with weights W = S² solves (SKS + λI)α + b·S1 = Sy (see
-`mercer.solvers.ridge.system`). Let P be the inverse of M = SKS + λI, or with an intercept the part
+`mercer.solvers.ridge.solver`). Let P be the inverse of M = SKS + λI, or with an intercept the part
 of it that is orthogonal to s = S1: P = M⁻¹ − M⁻¹s(M⁻¹s)ᵀ/sᵀM⁻¹s. Then α = PSy, and for n items
 
 *leave-one-out*: the error at item i of the machine that was fitted without it is αᵢ/Pᵢᵢ, times

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
-from mercer.solvers.ridge.system import (
+from mercer.solvers.ridge.solver import (
     Problem,
     Solution,
     SolvedColumns,

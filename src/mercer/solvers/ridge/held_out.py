@@ -64,8 +64,8 @@ def held_out(inverse: RidgeInverse, removals: Sequence[Rows]) -> Iterator[HeldOu
 
 
 def _one_by_one(inverse: RidgeInverse, removals: Sequence[Rows]) -> Iterator[HeldOutResiduals]:
-    d, least = inverse.bordered_diagonal()
-    good = d > least
+    d, floor = inverse.bordered_diagonal()
+    good = d > floor
     residuals = inverse.alpha / np.where(good, d, np.nan)[:, None]
     for rows in removals:
         place = rows.start if isinstance(rows, slice) else int(rows[0])
@@ -77,8 +77,8 @@ def _held(inverse: RidgeInverse, rows: Rows) -> HeldOutResiduals:
     alpha = inverse.alpha[rows]
     if isinstance(inverse, FeatureInverse) and count_rows(rows) > inverse.Z.shape[1] + 1:
         return _held_thin(inverse, rows, alpha)
-    C, least = _part(inverse, rows)
-    if not _holds(C, least):
+    C, floor = _part(inverse, rows)
+    if not _holds(C, floor):
         return _lost(alpha)
     return HeldOutResiduals(lapack.solve(C, alpha), alpha)
 
@@ -91,23 +91,23 @@ def _held_thin(inverse: FeatureInverse, rows: Rows, alpha: np.ndarray) -> HeldOu
     if not Z.shape[1]:
         return HeldOutResiduals(alpha, alpha)  # all features are zero, and nothing was learned
     G = lapack.add_outer(np.eye(Z.shape[1]), np.ascontiguousarray(Z.T), -1.0)
-    if not _holds(G, inverse.least(np.diag(G))):
+    if not _holds(G, inverse.pivot_floor(np.diag(G))):
         return _lost(alpha)
     return HeldOutResiduals(alpha + Z @ lapack.solve(G, Z.T @ alpha), alpha)
 
 
 def _part(inverse: RidgeInverse, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Return C_RR, and what must be left of its diagonal."""
+    """Return C_RR, and its pivot floor."""
     C = inverse.block(rows)
-    least = inverse.least(np.diag(C))
+    floor = inverse.pivot_floor(np.diag(C))
     if inverse.border is not None:
         lapack.add_outer(C, inverse.border[rows, None].copy(), -1.0)
-    return C, least
+    return C, floor
 
 
-def _holds(C: np.ndarray, least: np.ndarray) -> bool:
+def _holds(C: np.ndarray, floor: np.ndarray) -> bool:
     """Overwrite C by its factor; tell whether its pivots have kept their digits."""
-    return lapack.factor(C) and bool((np.diag(C) ** 2 > least).all())
+    return lapack.factor(C) and bool((np.diag(C) ** 2 > floor).all())
 
 
 def nested(
@@ -124,9 +124,9 @@ def nested(
     >>> both.residuals.round(12)  # 2 − 1·3/(2 + 1)
     array([[1.]])
     """
-    L, least = _part(inverse, outer)
+    L, floor = _part(inverse, outer)
     alpha = inverse.alpha[outer]
-    if not _holds(L, least):
+    if not _holds(L, floor):
         lost = (inverse.alpha[rows] for rows in inner)
         return _lost(alpha), (_lost(a) for a in lost)
     B = inverse.between(outer)
@@ -141,10 +141,10 @@ def nested(
 
 def _within(inverse: FullInverse, rows: Rows, W: np.ndarray, half: np.ndarray) -> HeldOutResiduals:
     """Return what leaving out an inner fold leaves there, where the outer one is eliminated."""
-    C, least = _part(inverse, rows)
+    C, floor = _part(inverse, rows)
     lapack.add_outer(C, W, -1.0)
     a = inverse.alpha[rows] - W @ half
-    return HeldOutResiduals(lapack.solve(C, a), a) if _holds(C, least) else _lost(a)
+    return HeldOutResiduals(lapack.solve(C, a), a) if _holds(C, floor) else _lost(a)
 
 
 def _lost(alpha: np.ndarray) -> HeldOutResiduals:

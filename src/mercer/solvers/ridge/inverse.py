@@ -1,9 +1,10 @@
 """The inverse of a ridge system: what a solution and its residuals depend on.
 
-All that there is to know is C = (SKS + λI)⁻¹ (see `mercer.solvers.ridge.system`). It comes from a
+All that there is to know is C = (SKS + λI)⁻¹ (see `mercer.solvers.ridge.solver`). It comes from a
 Cholesky factor for each penalty (`CholeskySystem`), or from one decomposition for all of them
 (`mercer.solvers.ridge.spectral`). With an intercept C is a block of the inverse of the bordered
-system, P = C − ccᵀ/sᵀc with s = S1 and c = Cs; c/√(sᵀc) is kept apart as `border`.
+system, P = C − ccᵀ/sᵀc with s = S1 and c = Cs; c/√(sᵀc) is kept apart as `border`. Folds and
+criteria need this; a fit needs α alone, from a `Solver` (`mercer.solvers.ridge.solver`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from mercer import lapack
 from mercer.engine.tiles import spans
 from mercer.solvers.ridge.criteria import RidgeFit
+from mercer.solvers.ridge.solver import eliminate_intercept, intercepts
 
 __all__ = ["CholeskySystem", "FullInverse", "RidgeInverse", "Rows", "System", "TriangularInverse"]
 
@@ -68,17 +70,17 @@ class RidgeInverse:
         """Return log |SKS + λI|."""
         raise NotImplementedError
 
-    def least(self, diagonal: np.ndarray) -> np.ndarray:
-        """Return what must be left of the diagonal of C, for the rest to mean something."""
+    def pivot_floor(self, diagonal: np.ndarray) -> np.ndarray:
+        """Return the smallest pivots of a block of C that are more than rounding errors."""
         return MIN_SHARE_LEFT * diagonal
 
     def bordered_diagonal(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the diagonal of P, and what must be left of it."""
+        """Return the diagonal of P, and below which entries it is only rounding errors."""
         d = self.diagonal()
-        least = self.least(d)
-        return (d if self.border is None else d - self.border**2), least
+        own = d if self.border is None else d - self.border**2
+        return own, self.pivot_floor(d)
 
-    def fit(self) -> RidgeFit:
+    def statistics(self) -> RidgeFit:
         """Return what criteria are made of."""
         system, own, unit = self.system, self.bordered_diagonal()[0], self.unit
         return RidgeFit.of(
@@ -88,7 +90,7 @@ class RidgeInverse:
 
 
 class System:
-    """A ridge problem, prepared for many penalties. A subclass says how C is had.
+    """A ridge problem, prepared for many penalties. A subclass says how C is computed.
 
     Parameters
     ----------
@@ -121,10 +123,9 @@ class System:
         """Return alpha, border, offset and certainty from M⁻¹S(y, 1)."""
         if not self.intercept:
             return found, None, np.zeros(found.shape[1]), 1.0
-        alpha, c = found[:, :-1], found[:, -1]
+        offset, c = intercepts(self.s, found), found[:, -1]
         length = float(self.s @ c)
-        offset = self.s @ alpha / length
-        return alpha - c[:, None] * offset, c / np.sqrt(length), offset, length
+        return eliminate_intercept(found, offset), c / np.sqrt(length), offset, length
 
 
 class CholeskySystem(System):
@@ -169,10 +170,10 @@ class CholeskySystem(System):
         # As C_RR⁻¹α is wanted, α had better have the rounding errors of C than fewer of its own.
         parts = self.border(lapack.times_inverse(X, self.right))
         condition = (self.norm + penalty) / penalty if penalty > 0 else np.inf
-        rough = condition > EXACT_CONDITION_ABOVE
-        if self.full or rough:
+        ill_conditioned = condition > EXACT_CONDITION_ABOVE
+        if self.full or ill_conditioned:
             C = lapack.inverse_from_factor_inverse(X)
-            if rough:  # what it really is takes a little time
+            if ill_conditioned:  # what it really is takes a little time
                 condition = min(condition, (self.norm + penalty) * lapack.norm(C))
             return FullInverse(self, penalty, *parts, condition, C, 2 * half)
         return TriangularInverse(self, penalty, *parts, condition, X, 2 * half)

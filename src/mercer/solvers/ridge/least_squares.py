@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
 from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
-from mercer.solvers.ridge.system import Solution, Status
+from mercer.solvers.ridge.solver import Solution, Status
 
 __all__ = ["LeastSquares"]
 

@@ -15,8 +15,8 @@ from mercer import lapack
 from mercer.engine.tiles import spans
 from mercer.errors import SolveError
 from mercer.solvers.ridge.criteria import RidgeFit, criterion_name
+from mercer.solvers.ridge.solver import singular_message
 from mercer.solvers.ridge.spectral import TridiagonalSystem
-from mercer.solvers.ridge.system import singular_message
 
 __all__ = ["Criterion", "along_penalties", "criterion"]
 
@@ -116,7 +116,7 @@ def along_penalties(
     for place, penalty in enumerate(penalties.tolist()):
         low, high = system.smallest + penalty, system.largest + penalty
         inverse = system.at(penalty) if low * MAX_CONDITION > high else None
-        fit = None if inverse is None else inverse.fit()
+        fit = None if inverse is None else inverse.statistics()
         if fit is not None and fit.own.min() > 0:
             found[place] = fit.value(name)
     return found

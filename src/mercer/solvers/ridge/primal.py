@@ -21,7 +21,7 @@ from mercer.gram import Dense, LowRank
 from mercer.kernels.features import scaled_rows
 from mercer.solvers.cost import FLOP_SECONDS, OVERHEAD, Cost, Requirements, Size, factor_seconds
 from mercer.solvers.ridge.cholesky import Cholesky
-from mercer.solvers.ridge.system import Problem, SolvedColumns, Solver, State, relative
+from mercer.solvers.ridge.solver import Problem, SolvedColumns, Solver, State, relative
 
 __all__ = ["Primal"]
 
@@ -67,8 +67,8 @@ class Primal(Solver):
         """Return what the features and their system take."""
         n, m = size.items, size.features or 0
         features = 8 * n * m * (2 if size.weighted else 1)
-        rest = n * (size.row + 48 * size.targets) + OVERHEAD
-        needed = int(8 * m**2 + self.small.workspace(m) + features + rest)
+        others = n * (size.row + 48 * size.targets) + OVERHEAD
+        needed = int(8 * m**2 + self.small.workspace(m) + features + others)
         return Cost(needed, n * m**2 * FLOP_SECONDS + factor_seconds(m))
 
     def prepare(self, problem: Problem) -> PrimalState:
@@ -83,8 +83,8 @@ class Primal(Solver):
         values = (R - np.asarray(B @ found.values)) / penalty
         # Division by a small λ magnifies rounding errors. Those in the span of the features
         # matter, because there Bᵀα must be w; one step of refinement takes them out.
-        rest = found.values - np.asarray(B.T @ values)
-        values += np.asarray(B @ self.small.columns(state.small, rest, penalty).values)
+        residual = found.values - np.asarray(B.T @ values)
+        values += np.asarray(B @ self.small.columns(state.small, residual, penalty).values)
         return SolvedColumns(values, found.status, found.message, found.history, found.values)
 
     def certify(
@@ -99,5 +99,5 @@ class Primal(Solver):
         """Return the residual of (BᵀB + λI)w = Bᵀ(r − offset) relative to Bᵀr."""
         assert W is not None
         B = state.features
-        rest = np.asarray(B.T @ (R - offset - B @ W)) - penalty * W
-        return relative(rest, np.asarray(B.T @ R))
+        residual = np.asarray(B.T @ (R - offset - B @ W)) - penalty * W
+        return relative(residual, np.asarray(B.T @ R))

@@ -105,8 +105,8 @@ def solve_shifted(
         X = space.solutions(solved, lengths)
         flat = X.reshape(-1, len(M))
         P = product(flat, M, np.empty_like(flat)).reshape(X.shape)
-    rest = R - masks * P - shifts[solved, None, None] * X
-    off = lengths_of(rest) / np.where(lengths > 0, lengths, 1.0)
+    residual = R - masks * P - shifts[solved, None, None] * X
+    off = lengths_of(residual) / np.where(lengths > 0, lengths, 1.0)
     good = (off <= MAX_RESIDUAL).all(axis=1)
     done = np.zeros(len(shifts), dtype=bool)
     done[solved[good]] = True
@@ -122,7 +122,7 @@ def lengths_of(rows: np.ndarray) -> np.ndarray:
 
 
 def in_units(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows divided by their largest entry, whose square may be no number, and that entry.
+    """Return rows divided by their largest entry, so that squares do not overflow, and that entry.
 
     Examples
     --------

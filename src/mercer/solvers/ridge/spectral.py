@@ -85,7 +85,8 @@ class TridiagonalSystem(System):
     def _eigenvalue(self, place: int) -> float:
         if self.order == 1:
             return float(self.own[0])
-        unit = max(np.abs(self.own).max(), np.abs(self.beside).max()) or 1.0  # squares are numbers
+        # In units of the largest entry squares can neither under- nor overflow.
+        unit = max(np.abs(self.own).max(), np.abs(self.beside).max()) or 1.0
         T = self.own / unit, self.beside / unit
         found = eigvalsh_tridiagonal(*T, select="i", select_range=(place, place))
         return float(found[0] * unit)
@@ -247,7 +248,7 @@ class FeatureInverse(RidgeInverse):
         free = self.system.order - len(values)
         return float(np.sum(np.log(values + penalty)) + free * np.log(penalty))
 
-    def least(self, diagonal: np.ndarray) -> np.ndarray:
+    def pivot_floor(self, diagonal: np.ndarray) -> np.ndarray:
         # It is what is left of 1, and ZZᵀ is no better than the condition lets it be.
         return np.full_like(diagonal, 5 * MIN_SHARE_LEFT * max(self.condition, 1.0))
 

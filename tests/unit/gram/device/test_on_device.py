@@ -24,7 +24,7 @@ from mercer.kernels import (
 )
 from mercer.solvers import Iterative
 from mercer.solvers.quadratic import Quadratic, SMOOptions
-from mercer.solvers.ridge.system import Problem
+from mercer.solvers.ridge.solver import Problem
 from mercer.solvers.working_set import maximize
 
 torch = pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""Problems and solutions: what goes into a solver and what comes out.
+"""Ridge solvers: what goes into them, what comes out, and what they have in common.
 
 Kernel ridge regression minimizes Σ wᵢ(yᵢ − f(xᵢ) − b)² + λ|f|², and its solution is
 f = Σ aᵢ k(·, xᵢ) with (K + λW⁻¹)a + b = y and, if there is an intercept b, Σ aᵢ = 0. With
@@ -7,7 +7,9 @@ S = √W and a = Sα this is the symmetric system
     (SKS + λI)α + b·S1 = Sy,    1ᵀSα = 0,
 
 in which an item of weight zero simply drops out. Every solver here solves systems with
-M = SKS + λI for several right-hand sides; weights and intercept are handled once, below.
+M = SKS + λI for several right-hand sides; weights and intercept are handled once, below. A fit
+needs α only, from a `Solver`; folds and criteria need blocks of M⁻¹ for many penalties, from a
+`System` (`mercer.solvers.ridge.inverse`).
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ class SolvedColumns:
     message: str = ""
     history: tuple[float, ...] = ()
     weights: np.ndarray | None = None  # the same solutions as weights of features
-    rest: np.ndarray | None = None  # R − MX, if it was computed from these values
+    residual: np.ndarray | None = None  # R − MX, if it was computed from these values
     solver: str = ""  # what ran, if the solver has given way to another one
 
 
@@ -249,15 +251,16 @@ class Solver:
         if state.problem.intercept:
             R = np.column_stack([R, s])
         found = self.columns(state, R, penalty)
-        alpha, W, rest, b = found.values, found.weights, found.rest, np.zeros(Y.shape[1])
+        alpha, W, residual = found.values, found.weights, found.residual
+        b = np.zeros(Y.shape[1])
         if state.problem.intercept:
-            b = s @ alpha[:, :-1] / (s @ alpha[:, -1])
-            alpha = alpha[:, :-1] - alpha[:, -1:] * b
-            W = None if W is None else W[:, :-1] - W[:, -1:] * b
-            rest = None if rest is None else rest[:, :-1] - rest[:, -1:] * b
+            b = intercepts(s, alpha)
+            alpha = eliminate_intercept(alpha, b)
+            W = None if W is None else eliminate_intercept(W, b)
+            residual = None if residual is None else eliminate_intercept(residual, b)
         certificate, status, message = np.inf, found.status, found.message
-        if rest is not None:
-            certificate = relative(rest, Y * s[:, None])
+        if residual is not None:
+            certificate = relative(residual, Y * s[:, None])
         elif status != "singular":
             certificate = self.certify(state, Y * s[:, None], b * s[:, None], alpha, W, penalty)
         if status == "solved" and not certificate <= self.trusted:
@@ -281,6 +284,25 @@ class Solver:
         )
 
 
+def intercepts(s: np.ndarray, solutions: np.ndarray) -> np.ndarray:
+    """Return b for each target from M⁻¹S(y, 1), so that sᵀα = 0 for α = M⁻¹S(y − b).
+
+    Examples
+    --------
+    >>> found = np.array([[1.0, 1.0], [3.0, 1.0]])  # for M = S = I and y = (1, 3)
+    >>> b = intercepts(np.ones(2), found)
+    >>> b, eliminate_intercept(found, b).ravel()
+    (array([2.]), array([-1.,  1.]))
+    """
+    b: np.ndarray = s @ solutions[:, :-1] / (s @ solutions[:, -1])
+    return b
+
+
+def eliminate_intercept(columns: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return what belongs to the targets minus b, from columns for the targets and for S1."""
+    return columns[:, :-1] - columns[:, -1:] * b
+
+
 def decouple(M: np.ndarray, roots: np.ndarray) -> np.ndarray:
     """Give items of weight zero an equation of their own, whose solution is zero."""
     dropped = np.flatnonzero(roots == 0)
@@ -290,7 +312,7 @@ def decouple(M: np.ndarray, roots: np.ndarray) -> np.ndarray:
 
 def relative(residual: np.ndarray, target: np.ndarray) -> float:
     """Return the largest |residual| / |target| over the columns."""
-    scale = np.abs(target).max(axis=0, initial=0.0)  # squares of tiny or huge targets do not exist
+    scale = np.abs(target).max(axis=0, initial=0.0)  # their squares might under- or overflow
     scale = np.where(scale > 0, scale, 1.0)
     lengths = np.linalg.norm(target / scale, axis=0)
     lengths = np.where(lengths > 0, lengths, 1.0)
