@@ -49,12 +49,9 @@ __all__ = ["Iterative", "expected_steps", "worthwhile"]
 
 TINY = float(np.finfo(float).tiny)
 STRIPE_ROWS = 2048  # rows that one thread multiplies at a time
-# From so many items on, products with a matrix never stored are usually faster than a factor.
-MIN_ITEMS = 10_000
+MIN_ITEMS = 10_000  # from which on products with a matrix never stored usually beat a factor
 MIN_RANK = 64  # columns of a preconditioner that is worth its while
 EXPECTED_STEPS = 15  # for nine digits, where steps are worth it
-SINGLE_SECONDS = 0.45  # of a product in single precision, beside one in double
-ACCEPTED_RESIDUAL = 1e-8  # relative residual that counts as solved where rounding allows no better
 
 
 class Preconditioned(State):
@@ -124,11 +121,13 @@ class Iterative(Solver):
         # solutions, residuals and directions of all right-hand sides.
         factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK_COLUMNS
         rounded = n * size.row if self.mixed else 0  # half of it in two encodings
-        rest = n * (size.row + 112 * t) + OVERHEAD
+        vectors = 14 * 8  # bytes of an item and target
+        rest = n * (size.row + vectors * t) + OVERHEAD
         once = product_seconds(n * rank, size.row) + n * rank**2 * 2 * FLOP_SECONDS
         steps = EXPECTED_STEPS * math.log(self.tol) / math.log(Iterative.tol)
-        # In single precision there are a few more steps, and a product in double ends each round.
-        products = 2 + SINGLE_SECONDS * 1.15 * steps if self.mixed else steps
+        # A product in single precision takes 0.45 of one in double, and there are 15% more;
+        # one in double ends each of two rounds.
+        products = 2 + 0.45 * 1.15 * steps if self.mixed else steps
         seconds = once + product_seconds(n**2 / 2, size.row, 2 * t) * products
         return Cost(int(factor + size.tiles + rounded + rest), seconds)
 
@@ -194,9 +193,10 @@ class Iterative(Solver):
         def apply_single(V: np.ndarray) -> np.ndarray:
             return state.single.multiply(V) + penalty * V  # type: ignore[union-attr]
 
-        # The last digits may be beyond what rounding allows; the certificate says so.
+        # Rounding may not allow the last digits. Then a relative residual of 1e-8 counts as
+        # solved, and the certificate says so.
         return conjugate_gradients(
-            apply, R, inverse, self.tol, self.steps, accepted=ACCEPTED_RESIDUAL,
+            apply, R, inverse, self.tol, self.steps, accepted=1e-8,
             single=None if state.single is None else apply_single,
         )  # fmt: skip
 

@@ -209,11 +209,19 @@ def violation_of(problem: Quadratic, beta: np.ndarray, F: np.ndarray) -> float:
     """
     worst = 0.0
     for group in problem.groups:
-        f, b = F[group], beta[group]
-        top = np.where(b < problem.upper[group], f, -np.inf).max()
-        bottom = np.where(b > problem.lower[group], f, np.inf).min()
-        worst = max(worst, float(top - bottom))
+        top, bottom = _extreme_slopes(problem, group, beta, F)
+        worst = max(worst, top - bottom)
     return worst
+
+
+def _extreme_slopes(
+    problem: Quadratic, group: slice, beta: np.ndarray, F: np.ndarray
+) -> tuple[float, float]:
+    """Return the highest slope of a group where β can grow, and the lowest where it can shrink."""
+    b, f = beta[group], F[group]
+    top = np.max(f, where=b < problem.upper[group], initial=-np.inf)
+    bottom = np.min(f, where=b > problem.lower[group], initial=np.inf)
+    return float(top), float(bottom)
 
 
 def certify(
@@ -229,12 +237,12 @@ def certify(
     >>> offsets.tolist(), gap, violation
     ([0.0], 2.0, 2.0)
     """
-    offsets, gap = [], 0.0
+    offsets, gap, violation = [], 0.0, 0.0
     for group in problem.groups:
         b, f = beta[group], F[group]
         lower, upper = problem.lower[group], problem.upper[group]
-        top = np.max(f, where=b < upper, initial=-np.inf)
-        bottom = np.min(f, where=b > lower, initial=np.inf)
+        top, bottom = _extreme_slopes(problem, group, beta, F)
+        violation = max(violation, top - bottom)
         free = (b > lower) & (b < upper)
         if free.any():
             offset = float(np.mean(f[free]))
@@ -247,7 +255,7 @@ def certify(
             missing += np.where(below > 0, below * (b - lower), 0.0)
         gap += float(np.sum(missing))
         offsets.append(offset)
-    return np.array(offsets), gap, violation_of(problem, beta, F)
+    return np.array(offsets), gap, violation
 
 
 def hard_gap(problem: Quadratic, beta: np.ndarray, F: np.ndarray, offset: float) -> float:

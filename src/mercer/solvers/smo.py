@@ -97,9 +97,10 @@ def solve_batch(
     items = np.arange(len(beta)) + np.repeat(spans[:, 0] - bounds[:-1], lengths)
     diagonal = source.array.diagonal()[items].astype(np.float64)
     F, numbers = np.empty(len(beta)), np.zeros((len(problems), 9))
+    limits = np.array([min(options.steps, burst_of(len(p.target))) for p in problems])
     _solve_all(
         source.array, spans[:, 0].copy(), bounds, first, diagonal, target, lower, upper, beta, F,
-        numbers, options.tol, options.steps,
+        numbers, options.tol, limits,
     )  # fmt: skip
     ends = bounds[first].tolist()
     rows = zip(pairwise(ends), numbers.tolist(), strict=True)
@@ -273,7 +274,7 @@ def optimize_pairs(K, columns, bounds, group, diagonal, F, beta, lower, upper, t
 
 @compiled(error_model="numpy")
 def _solve_all(
-    K, columns, bounds, first, diagonal, target, lower, upper, beta, F, numbers, tol, limit
+    K, columns, bounds, first, diagonal, target, lower, upper, beta, F, numbers, tol, limits
 ):
     for p in range(len(numbers)):
         s, e = first[p], first[p + 1]
@@ -286,9 +287,8 @@ def _solve_all(
         _slopes(K, segments, own, t, x, f)
         row[7] = _violation(x, f, l, u)
         if row[7] > tol:
-            burst = min(limit, max(STEPS_PER_VARIABLE * len(x), MIN_STEPS))
             row[6], left, trouble, _, _ = optimize_pairs(
-                K, segments, own, group, diagonal[a:b], f, x, l, u, 0.9 * tol, burst
+                K, segments, own, group, diagonal[a:b], f, x, l, u, 0.9 * tol, limits[p]
             )
             row[8] = _violation(x, f, l, u)
             if trouble != DONE or left > 0.9 * tol:
