@@ -124,13 +124,13 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scor
     def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
-        task = self.regression(y, len(points), sample_weight)
-        assert task.classes is not None and task.codes is not None
-        labels, weights, classes = task.target, task.weights, task.classes
+        regression = self.regression(y, len(points), sample_weight)
+        assert regression.classes is not None and regression.codes is not None
+        labels, weights, classes = regression.target, regression.weights, regression.classes
         self._require_valid(self._resolve(points, weights), "error")
         ridge = self._ridge().fit(X, labels, weights)
         solution = ridge.solution_
-        sizes = np.bincount(task.codes, weights, len(classes)).astype(float)
+        sizes = np.bincount(regression.codes, weights, len(classes)).astype(float)
         found = discriminants(labels.T @ solution.coefficients, sizes, solution.penalty)
         count = self._count(len(found.criterion), len(classes))
         scores, constants = found.decision(sizes / sizes.sum())

@@ -23,7 +23,7 @@ from mercer.domains import (
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
 from mercer.kernels.names import NAMES
-from mercer.machines.abilities import Abilities, Ability
+from mercer.machines.abilities import Abilities, Ability, cached_names
 from mercer.machines.chunks import ANSWERS, as_container, by_chunks
 
 __all__ = ["Machine"]
@@ -131,7 +131,7 @@ class Machine(Abilities, BaseEstimator):
 
         What was computed from an earlier fit is dropped.
         """
-        for name in (name for cls in type(self).__mro__ for name in vars(cls).get("cached", ())):
+        for name in cached_names(type(self)):
             self.__dict__.pop(name, None)
         self._check_width(X, points, reset=True)
 

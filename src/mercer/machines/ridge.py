@@ -72,6 +72,11 @@ class Regression:
     classes: np.ndarray | None = None
     codes: np.ndarray | None = None
 
+    @property
+    def targets(self) -> int:
+        """How many there are of each item."""
+        return 1 if self.target.ndim == 1 else self.target.shape[1]
+
 
 class Ridge(Scorer):
     """What regression and classification by ridge share: plan, solve, keep."""
@@ -163,18 +168,23 @@ class Ridge(Scorer):
     def _fit_stream(self, X: Items, y: Any, sample_weight: ArrayLike | None) -> Regression:
         """Learn from items that are read in passes; only targets and a sample are kept."""
         given = read_training_set(self, X, y, sample_weight)
-        task = self.regression(given.y, given.items.count, given.weights)
-        kernel = resolve_on_sample(self, given.items, task.weights)
+        regression = self.regression(given.y, given.items.count, given.weights)
+        kernel = resolve_on_sample(self, given.items, regression.weights)
         number(self.penalty, "penalty")
         self._require_valid(kernel, "error")
-        targets = (1 if task.target.ndim == 1 else task.target.shape[1]) + bool(self.intercept)
-        size = given.items.size(kernel, targets, task.weights is not None)
+        targets = regression.targets + bool(self.intercept)
+        size = given.items.size(kernel, targets, regression.weights is not None)
         decision = decide_approximation(self.follow, kernel, given.items, size)
-        self._fit_sketch(given.X, kernel, given.items, task, decision)
-        return task
+        self._fit_sketch(given.X, kernel, given.items, regression, decision)
+        return regression
 
     def _fit_sketch(
-        self, X: Items, kernel: Kernel, items: SampledItems, task: Regression, decision: Decision
+        self,
+        X: Items,
+        kernel: Kernel,
+        items: SampledItems,
+        regression: Regression,
+        decision: Decision,
     ) -> Self:
         """Learn with the functions of a sketch, and estimate how far that is from exact."""
         sketching = Sketching.of(kernel, items, decision)
@@ -182,19 +192,20 @@ class Ridge(Scorer):
         # Single precision leaves no more digits than these.
         solver = SketchedRidge(decision.direct, 1e-4 if decision.precision == "mixed" else None)
         sketch: Any = sketching.sketch
-        state = solver.prepare(Problem(sketch, task.weights, intercept))
-        solution = solver.solve(state, task.target, penalty)
+        state = solver.prepare(Problem(sketch, regression.weights, intercept))
+        solution = solver.solve(state, regression.target, penalty)
 
         def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:
-            weights = None if task.weights is None else task.weights[places]
+            weights = None if regression.weights is None else regression.weights[places]
             exact = Cholesky("double")
-            share = penalty * weight_share(places, task.weights, items.count)  # the same for each
+            # The penalty for each item is the same.
+            share = penalty * weight_share(places, regression.weights, items.count)
             some = exact.solve(
-                exact.prepare(Problem(gram, weights, intercept)), task.target[places], share
+                exact.prepare(Problem(gram, weights, intercept)), regression.target[places], share
             )
             return some.coefficients, some.intercept
 
-        approximation = sketching.estimate_error(learn, state.white, weights=task.weights)
+        approximation = sketching.estimate_error(learn, state.white, weights=regression.weights)
         solution = replace(solution, approximation=approximation).require_solved()
 
         self._remember(X, items.sample)
@@ -272,8 +283,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
             self._fit_stream(X, y, sample_weight)
             return self
         points = self._admit(X)
-        task = self.regression(y, len(points), sample_weight)
-        return self._fit(X, points, task.target, task.weights)
+        regression = self.regression(y, len(points), sample_weight)
+        return self._fit(X, points, regression.target, regression.weights)
 
     def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:
         """Return targets and weights as `fit` reads them."""
@@ -327,13 +338,13 @@ class KernelRidgeClassifier(ScoreClassifier, Ridge):
     def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
         if is_stream(X) and self._needs_passes(X):
-            task = self._fit_stream(X, y, sample_weight)
+            regression = self._fit_stream(X, y, sample_weight)
         else:
             points = self._admit(X)
-            task = self.regression(y, len(points), sample_weight)
-            self._fit(X, points, task.target, task.weights)
-        assert task.classes is not None
-        self.classes_ = task.classes
+            regression = self.regression(y, len(points), sample_weight)
+            self._fit(X, points, regression.target, regression.weights)
+        assert regression.classes is not None
+        self.classes_ = regression.classes
         return self
 
     def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:

@@ -158,7 +158,7 @@ def decide_approximation(
     newton: bool = False,
     whole: bool = False,
 ) -> Decision:
-    """Return the plan of an approximate answer, with its device."""
+    """Return the decision for an approximate answer, with its device."""
     request = requested(follow, sketches=True)
     return decide_sketch(request, kernel, items.sample, size, newton, whole)
 
@@ -171,7 +171,7 @@ def plan_sketched_fit(
     whole: bool = False,
     judging: int = 2,
 ) -> Decision:
-    """Return the plan of an approximate fit, without the fit; a stream is surveyed."""
+    """Return the decision for an approximate fit, without the fit; a stream is surveyed."""
     items = read_training_set(machine, X, None, None).items
     kernel = machine._resolve(items.sample)
     machine._require_valid(kernel, "error")
@@ -192,7 +192,7 @@ class Sketching:
 
     @classmethod
     def of(cls, kernel: Kernel, items: SampledItems, decision: Decision) -> Sketching:
-        """Return the sketch that a plan asks for."""
+        """Return the sketch that was decided on."""
         how, rows = decision.approximate, items.rows
         if isinstance(how, Random):
             features: Any = kernel.random_features(how.features, how.seed)
@@ -201,7 +201,7 @@ class Sketching:
             return cls(kernel, how, sketch, items, features=features)
         centers = centers_for(kernel, items, how)
         uniform = how.choose == "uniform" and not how.given
-        precision = "single" if decision.precision == "mixed" else "double"
+        precision = decision.gram_precision
         sketch = assemble_sketch(kernel, rows, centers, decision, precision, uniform)
         return cls(kernel, how, sketch, items, centers)
 

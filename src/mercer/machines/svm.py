@@ -136,10 +136,9 @@ class SupportVectorMachine(Scorer):
         weights: np.ndarray | None,
         repair: bool,
     ) -> Solved:
-        """Assemble and solve, in the precision of the plan."""
-        single = decision.precision == "mixed"
-        dtype = np.float32 if single else np.float64
-        prepared = prepare_points(kernel, points, single=single)
+        """Assemble and solve, in the precision that was decided."""
+        dtype = decision.gram_dtype
+        prepared = prepare_points(kernel, points, single=dtype == np.float32)
         steps = max_steps(self.max_iter)
         options = SMOOptions(tol, steps, decision.working, decision.largest, decision.kept, dtype)
         source, carry = self._assemble(kernel, prepared, decision, weights, repair)
@@ -155,7 +154,7 @@ class SupportVectorMachine(Scorer):
         return rough and len(points) >= MIN_SINGLE_ITEMS
 
     def _dry_run(self, X: Items, problems: int, hard: bool = False) -> Decision:
-        """Return the plan for these items, without the work."""
+        """Return the decision for these items, without the work."""
         points = self._admit(X)
         kernel = self._resolve(points)
         repair = self._require_valid(kernel, self.indefinite)
@@ -185,10 +184,8 @@ class SupportVectorMachine(Scorer):
             )
         if decision.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
-        found = assemble(
-            kernel, points, decision, "single" if decision.precision == "mixed" else "double"
-        )
-        dtype = np.float32 if decision.precision == "mixed" else np.float64
+        found = assemble(kernel, points, decision, decision.gram_precision)
+        dtype = decision.gram_dtype
         if isinstance(found, Dense):
             return GramRanges(found.array.astype(dtype, copy=False)), None
         if decision.stored:

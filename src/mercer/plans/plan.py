@@ -12,6 +12,8 @@ import numbers
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import engine_names
 from mercer.memory import human
@@ -207,8 +209,8 @@ class Decision:
         """What runs, in one line."""
         if self.solver == "smo":
             how = "the whole Gram matrix" if self.stored else f"working sets of {self.working}"
-            precision = "single" if self.precision == "mixed" else "double"
-            return f"Route {self.route}, block SMO on {how}, stored in {precision} precision."
+            stored = f"stored in {self.gram_precision} precision"
+            return f"Route {self.route}, block SMO on {how}, {stored}."
         about = "APPROXIMATE: " if self.is_approximate else ""
         return f"{about}Route {self.route}, solver {self.solver}, {self.precision} precision."
 
@@ -217,6 +219,16 @@ class Decision:
         if solver == self.solver:
             return self
         return replace(self, solver=solver, reasons=(*self.reasons, why) if why else self.reasons)
+
+    @property
+    def gram_precision(self) -> Literal["single", "double"]:
+        """The precision of similarities; what follows from them is double in either case."""
+        return "single" if self.precision == "mixed" else "double"
+
+    @property
+    def gram_dtype(self) -> type[np.float32] | type[np.float64]:
+        """The type of numbers of that precision."""
+        return np.float32 if self.gram_precision == "single" else np.float64
 
     @property
     def tol(self) -> float | None:
