@@ -93,8 +93,10 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"; known are {', '.join(repr(name) for name in known)}"
 
 
-def renamed(module: str, names: dict[str, str]) -> Callable[[str], Any]:
+def renamed(module: str, names: dict[str, str], home: str | None = None) -> Callable[[str], Any]:
     """Return a module's `__getattr__` that answers to old names for one version, with a warning.
+
+    The new names are those of `home`, by default the same module.
 
     Examples
     --------
@@ -107,15 +109,17 @@ def renamed(module: str, names: dict[str, str]) -> Callable[[str], Any]:
     'math.root is now called math.sqrt; the old name goes with the next version'
     """
 
+    home = home or module
+
     def __getattr__(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         warnings.warn(
-            f"{module}.{name} is now called {module}.{names[name]}; the old name goes with the "
+            f"{module}.{name} is now called {home}.{names[name]}; the old name goes with the "
             "next version",
             DeprecationWarning,
             stacklevel=2,
         )
-        return getattr(sys.modules[module], names[name])
+        return getattr(sys.modules[home], names[name])
 
     return __getattr__

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mercer.errors import PlanError
 
-__all__ = ["afford", "affordable", "available", "human", "supposing"]
+__all__ = ["afford", "affordable", "available", "format_bytes", "supposing"]
 
 
 def available() -> int | None:
@@ -37,8 +37,10 @@ def afford(needed: float, task: str, advice: str) -> None:
     mercer.errors.PlanError: the Gram matrix of 350000000 items needs 1000000.0 TB, but ...
     """
     if not affordable(needed):
-        there = human(available() or 0)
-        raise PlanError(f"{task} needs {human(needed)}, but {there} are available; {advice}")
+        there = format_bytes(available() or 0)
+        raise PlanError(
+            f"{task} needs {format_bytes(needed)}, but {there} are available; {advice}"
+        )
 
 
 @contextmanager
@@ -58,12 +60,12 @@ def supposing(free: int | None) -> Iterator[None]:
         _supposed.pop()
 
 
-def human(count: float) -> str:
-    """Say a number of bytes.
+def format_bytes(count: float) -> str:
+    """Return a number of bytes in words.
 
     Examples
     --------
-    >>> human(3_200_000_000)
+    >>> format_bytes(3_200_000_000)
     '3.2 GB'
     """
     for unit in ("bytes", "kB", "MB", "GB"):

@@ -130,9 +130,9 @@ class OneBlasThread:
     """Keep BLAS to one thread while anyone is inside; the last one out gives them back.
 
     The number of BLAS threads belongs to the process, so callers on several threads must share it.
-    OpenBLAS obeys only the thread that was the first to set it, while that one lives. So there is
-    a thread whose only work that is. Where somebody else has been first, the caller tries; what
-    even then cannot be given back is given back by the next one who can.
+    OpenBLAS obeys only the thread that was the first to set it, for as long as that thread lives.
+    So one thread does nothing else. Where some other thread has been first, the caller tries to
+    set it; a number that cannot be restored even then is restored by the next caller who can.
     """
 
     def __init__(self) -> None:

@@ -68,3 +68,24 @@ def test_every_old_name_is_still_there(room, old):
     for name in old:
         with pytest.warns(DeprecationWarning, match=f"{room}.{name} is now called"):
             assert getattr(module, name).__module__.startswith(f"mercer.{room}")
+
+
+@pytest.mark.parametrize(
+    ("former", "home", "names"),
+    [
+        ("kernels.block", "engine.block", ("Block", "dots", "norms")),
+        ("kernels.distances", "engine.distances", ("cityblock", "minkowski", "squared_distances")),
+    ],
+)
+def test_a_former_home_answers_with_a_warning(former, home, names):
+    old, new = (importlib.import_module(f"mercer.{path}") for path in (former, home))
+    for name in names:
+        with pytest.warns(DeprecationWarning, match=f"{former}.{name} is now called"):
+            assert getattr(old, name) is getattr(new, name)
+
+
+def test_the_old_name_of_a_size_in_words_answers_with_a_warning():
+    from mercer import plans
+
+    with pytest.warns(DeprecationWarning, match="now called mercer.plans.format_bytes"):
+        assert plans.human is plans.format_bytes

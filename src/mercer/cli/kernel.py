@@ -67,7 +67,7 @@ def gram(
     """Write the matrix of similarities of all rows."""
     from mercer.files import replacing
     from mercer.kernels import parse
-    from mercer.memory import afford, available, human
+    from mercer.memory import afford, available, format_bytes
     from mercer.sources import read
     from mercer.studies import on_columns
 
@@ -87,7 +87,7 @@ def gram(
     with replacing(out) as file:
         _save(K, file)
     typer.echo(f"{plain(kernel, 2000)}")
-    typer.echo(f"{out}: {n} x {n} similarities, {human(8 * n**2)}")
+    typer.echo(f"{out}: {n} x {n} similarities, {format_bytes(8 * n**2)}")
 
 
 def _save(K: ArrayLike, file: BinaryIO) -> None:

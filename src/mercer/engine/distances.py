@@ -197,7 +197,7 @@ def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
 
 
 def _expanded(block: Block, A: MovedRows, B: MovedRows) -> Any:
-    """Return |x|² + |z|² − 2xᵀz (6.24), with NumPy as one product of widened vectors."""
+    """Return |x|² + |z|² − 2xᵀz (Bishop, 6.24), with NumPy as one product of widened vectors."""
     if A.nonzeros is not None and B.nonzeros is not None:
         return squared_over_nonzeros(A.nonzeros, A.squares, B.nonzeros, B.squares, block.empty())
     if A.wide is not None and B.wide is not None:

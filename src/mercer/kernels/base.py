@@ -358,6 +358,10 @@ class VectorKernel(Kernel):
         return None
 
     def encode(self, points: Any) -> None:
+        """Check the width; rows of numbers need no encoding, unless a subclass makes one."""
+        self.check_width(points)
+
+    def check_width(self, points: Any) -> None:
         """Refuse rows of another width than that of the parameters."""
         if self.width is not None and points.width != self.width:
             raise DomainError(

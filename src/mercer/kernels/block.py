@@ -1,5 +1,7 @@
 """The former home of `mercer.engine.block`; import its names from `mercer.kernels`."""
 
-from mercer.engine.block import Block, dots, norms
+from mercer.errors import renamed
 
-__all__ = ["Block", "dots", "norms"]
+MOVED = ("Block", "dots", "norms")
+
+__getattr__ = renamed(__name__, {name: name for name in MOVED}, home="mercer.kernels")

@@ -1,5 +1,7 @@
-"""The former home of `mercer.engine.distances`; import its names from `mercer.kernels`."""
+"""The former home of `mercer.engine.distances`; import its names from there."""
 
-from mercer.engine.distances import cityblock, minkowski, squared_distances
+from mercer.errors import renamed
 
-__all__ = ["cityblock", "minkowski", "squared_distances"]
+MOVED = ("cityblock", "minkowski", "squared_distances")
+
+__getattr__ = renamed(__name__, {name: name for name in MOVED}, home="mercer.engine.distances")

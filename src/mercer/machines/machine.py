@@ -114,7 +114,10 @@ class Machine(Abilities, BaseEstimator):
         return named(self.kernel).domain.admit(X)
 
     def _resolve(self, points: Points, weights: np.ndarray | None = None) -> Kernel:
-        """Return the kernel with its heuristics resolved on the training items."""
+        """Return the kernel with its heuristics resolved on the training items.
+
+        Its encodings of them are made, too, where rows of a width that does not fit are refused.
+        """
         kernel = named(self.kernel).resolve(points, weights)
         kernel.encode(points)
         return kernel

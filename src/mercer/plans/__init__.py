@@ -1,7 +1,7 @@
 """Plan: what solvers need and cost, and the memory that there is, become a decision."""
 
 from mercer.errors import renamed
-from mercer.memory import available, human
+from mercer.memory import available, format_bytes
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import size_of
 from mercer.plans.plan import Decision, Plan, asks_for_sketch, requested
@@ -18,9 +18,12 @@ __all__ = [
     "available",
     "choose_ridge",
     "choose_sketch",
-    "human",
+    "format_bytes",
     "requested",
     "size_of",
 ]
 
-__getattr__ = renamed(__name__, {"plan_ridge": "choose_ridge", "plan_sketch": "choose_sketch"})
+__getattr__ = renamed(
+    __name__,
+    {"human": "format_bytes", "plan_ridge": "choose_ridge", "plan_sketch": "choose_sketch"},
+)

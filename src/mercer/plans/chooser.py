@@ -18,7 +18,7 @@ from mercer.engine.tiles import on_numpy, working_bytes
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import choose_engine, engine_named
 from mercer.kernels import Kernel
-from mercer.memory import available, human
+from mercer.memory import available, format_bytes
 from mercer.plans.plan import Decision, Plan
 from mercer.solvers.cost import Cost, Size
 from mercer.solvers.sketched_newton import EXPECTED_STEPS
@@ -103,7 +103,7 @@ def memory_of(request: Plan) -> int | None:
 def _refusal(candidate: Candidate, memory: int) -> str:
     """Say what would be needed, and how much less would fit."""
     size, needed = candidate.size, candidate.cost().bytes
-    there = f"needs {human(needed)}, but {human(memory)} are available"
+    there = f"needs {format_bytes(needed)}, but {format_bytes(memory)} are available"
     more = "or more memory with Plan(memory=...)"
     if candidate.fields.get("route") in ("nystrom", "random"):
         what = f"a fit with {size.functions} functions on {size.items} items"

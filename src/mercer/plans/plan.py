@@ -16,10 +16,10 @@ import numpy as np
 
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import engine_names
-from mercer.memory import human
+from mercer.memory import format_bytes
 from mercer.plans.approximations import Nystrom, Random
 
-__all__ = ["Decision", "Plan", "asks_for_sketch", "requested", "spoken"]
+__all__ = ["Decision", "Plan", "asks_for_sketch", "format_seconds", "requested"]
 
 Route = Literal["auto", "dual", "primal", "nystrom", "random"]
 Solver = Literal["auto", "cholesky", "eigen", "iterative"]
@@ -198,10 +198,10 @@ class Decision:
 
     def explain(self) -> str:
         """Say in plain words what runs, how many bytes it takes and why."""
-        memory = f"Needs about {human(self.bytes)}"
-        memory += f" of {human(self.memory)} available." if self.memory is not None else "."
+        memory = f"Needs about {format_bytes(self.bytes)}"
+        memory += f" of {format_bytes(self.memory)} available." if self.memory is not None else "."
         if self.seconds is not None and self.seconds >= 1:
-            memory += f" Takes about {spoken(self.seconds)}."
+            memory += f" Takes about {format_seconds(self.seconds)}."
         return "\n".join([self.headline, memory, *(f"- {reason}" for reason in self.reasons)])
 
     @property
@@ -282,12 +282,12 @@ def asks_for_sketch(follow: object) -> bool:
     return isinstance(getattr(follow, "approximate", None), Nystrom | Random)
 
 
-def spoken(seconds: float) -> str:
-    """Say a time.
+def format_seconds(seconds: float) -> str:
+    """Return a time in words.
 
     Examples
     --------
-    >>> spoken(4000.0), spoken(12.3)
+    >>> format_seconds(4000.0), format_seconds(12.3)
     ('1.1 hours', '12 seconds')
     """
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):

@@ -18,7 +18,7 @@ from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, only_route, place
-from mercer.plans.plan import Decision, Plan, spoken
+from mercer.plans.plan import Decision, Plan, format_seconds
 from mercer.solvers.cost import Size
 from mercer.solvers.iterative import MIN_ITEMS, MIN_RANK, Iterative
 from mercer.solvers.ridge.cholesky import (
@@ -145,8 +145,8 @@ def choose_ridge(request: Plan, size: Size) -> Decision:
     if not free or seconds <= request.patience:
         return exact
     why = (
-        f"approximate, because an exact answer would take about {spoken(seconds)}, which is more "
-        f"than the patience of {spoken(request.patience)}"
+        f"approximate, because an exact answer would take about {format_seconds(seconds)}, "
+        f"which is more than the patience of {format_seconds(request.patience)}"
     )
     return choose_sketch(request, Nystrom(enough_centers(size.items)), size, (why,))
 

@@ -18,7 +18,7 @@ from mercer.errors import PlanWarning
 from mercer.gram.device.devices import empty_cache, free_bytes, is_full, torch_device
 from mercer.gram.device.on_device import OnDevice
 from mercer.gram.device.streaming import tensor
-from mercer.memory import human
+from mercer.memory import format_bytes
 from mercer.solvers.ridge.cholesky import Cholesky
 from mercer.solvers.ridge.solver import Problem, SolvedColumns, Solver, State, singular_message
 
@@ -139,9 +139,10 @@ def _solved(state: OnDeviceState, R: np.ndarray, penalty: float) -> SolvedColumn
 
 def _on_cpu(state: OnDeviceState, R: np.ndarray, penalty: float) -> SolvedColumns:
     n = state.problem.gram.order
+    needed, free = format_bytes(8 * n * n), format_bytes(free_bytes(state.device))
     warnings.warn(
-        f"the Gram matrix of {n} items ({human(8 * n * n)}) does not fit into the memory of "
-        f"{state.device} ({human(free_bytes(state.device))} are free); it is factored on the CPU "
+        f"the Gram matrix of {n} items ({needed}) does not fit into the memory of "
+        f"{state.device} ({free} are free); it is factored on the CPU "
         "instead, which is slower and gives the same answer",
         PlanWarning,
         stacklevel=4,

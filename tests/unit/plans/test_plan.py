@@ -20,7 +20,7 @@ from mercer.kernels import (
     Sigmoid,
     gaussian_over,
 )
-from mercer.plans import Nystrom, Size, available, choose_ridge, human, requested
+from mercer.plans import Nystrom, Size, available, choose_ridge, format_bytes, requested
 from mercer.solvers.ridge.cholesky import MIN_MIXED_ORDER
 
 
@@ -180,7 +180,7 @@ def test_an_undecided_plan_says_so():
      (3.2e9, "3.2 GB"), (7e12, "7.0 TB"), (7e15, "7000.0 TB")],
 )  # fmt: skip
 def test_bytes_in_words(count, words):
-    assert human(count) == words
+    assert format_bytes(count) == words
 
 
 # ---- memory ------------------------------------------------------------------------------------

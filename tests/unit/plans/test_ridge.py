@@ -12,7 +12,7 @@ from mercer import KernelRidge, Plan
 from mercer.errors import PlanError
 from mercer.kernels import Gaussian
 from mercer.plans import Nystrom, Random, Size, choose_sketch
-from mercer.plans.plan import spoken
+from mercer.plans.plan import format_seconds
 from mercer.plans.ridge import choose_approximation, enough_centers
 from mercer.solvers import SketchedRidge
 
@@ -63,7 +63,7 @@ def test_the_number_of_centers_grows_with_the_root():
 
 
 def test_times_are_said_in_words():
-    said = [spoken(s) for s in (0.4, 59.0, 100.0, 4000.0, 200_000.0)]
+    said = [format_seconds(s) for s in (0.4, 59.0, 100.0, 4000.0, 200_000.0)]
     assert said == ["0 seconds", "59 seconds", "1.7 minutes", "1.1 hours", "2.3 days"]
 
 

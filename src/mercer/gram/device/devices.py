@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import mercer.memory as memory
 from mercer.errors import PlanError, PlanWarning
-from mercer.memory import human
+from mercer.memory import format_bytes
 
 __all__ = [
     "Tensor",
@@ -128,8 +128,9 @@ def or_on_the_cpu(work: Callable[[], T], instead: Callable[[], T], task: str, de
             raise
     # Outside of the except clause, because the error holds the tensors of its frames.
     empty_cache()
+    free = format_bytes(free_bytes(device))
     warnings.warn(
-        f"{task} does not fit into the memory of {device} ({human(free_bytes(device))} are free); "
+        f"{task} does not fit into the memory of {device} ({free} are free); "
         "it is computed on the CPU instead, which is slower and gives the same answer",
         PlanWarning,
         stacklevel=3,

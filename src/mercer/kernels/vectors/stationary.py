@@ -1,4 +1,7 @@
-"""Stationary kernels: similarity as a function of the difference x − z."""
+"""Stationary kernels: similarity as a function of the difference x − z.
+
+Numbers like (6.23) are those of equations in Bishop's *Pattern Recognition and Machine Learning*.
+"""
 
 from __future__ import annotations
 
