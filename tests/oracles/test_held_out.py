@@ -223,7 +223,7 @@ def test_machines_are_foretold_as_they_would_be_fitted(name, weighted, classes, 
             fitted.set_params(kernel="precomputed", penalty=penalty)
             w = None if weights is None else weights[split.train]
             fitted.fit(K[np.ix_(split.train, split.train)], y[split.train], w)
-            expected = fitted._scores(K[np.ix_(split.test, split.train)])
+            expected = fitted._decision_values(K[np.ix_(split.test, split.train)])
             if scores is not None:
                 known += 1
                 assert_right(scores, expected, expected)

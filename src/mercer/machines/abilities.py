@@ -25,8 +25,8 @@ Ability = Literal["shared Gram matrix", "closed-form folds", "path along C"]
 
 # A class of a user's own that has one of these may do anything in it.
 METHODS = (
-    "fit", "predict", "decision_function", "predict_proba", "transform", "_scores", "_fit",
-    "_learn", "_solve",
+    "fit", "predict", "decision_function", "predict_proba", "transform", "_decision_values",
+    "_fit", "_learn", "_solve",
 )  # fmt: skip
 
 

@@ -15,7 +15,8 @@ from mercer.kernels import named
 __all__ = ["ANSWERS", "as_container", "by_chunks"]
 
 ANSWERS = (
-    "predict", "decision_function", "predict_proba", "transform", "score_samples", "_scores",
+    "predict", "decision_function", "predict_proba", "transform", "score_samples",
+    "_decision_values",
 )  # fmt: skip
 
 

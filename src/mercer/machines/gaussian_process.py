@@ -108,7 +108,7 @@ class GaussianProcess(KernelRidge):
                 "return_std and return_cov were both asked for; take the covariance alone, the "
                 "standard deviation is the root of its diagonal"
             )
-        mean = self._scores(X)
+        mean = self._decision_values(X)
         if not (return_std or return_cov):
             return mean
         new = self._admit_measured(X)
@@ -134,7 +134,7 @@ class GaussianProcess(KernelRidge):
         True
         """
         count = whole(self, "n_samples", n_samples)
-        mean = self._scores(X)
+        mean = self._decision_values(X)
         values, V = np.linalg.eigh(self._known.covariance(self._admit_measured(X)))
         rounding = len(values) * np.finfo(float).eps * values[-1]
         # The symmetric root does not depend on the signs of eigenvectors, nor on which of them

@@ -23,7 +23,7 @@ from mercer.engine.tiles import fill
 from mercer.errors import ConvergenceWarning, DomainError
 from mercer.gram import Blocked, Dense, LowRank, Operator
 from mercer.kernels import Kernel
-from mercer.machines.scores import Scorer, averages, cheapest, weights_of
+from mercer.machines.scores import ExpansionMachine, averages, cheapest, weights_of
 from mercer.memory import affordable
 from mercer.rkhs import Function
 from mercer.values import Seed, whole
@@ -36,7 +36,7 @@ SAME = 1e-9
 ROUNDING = 1e-13
 
 
-class KernelMeans(ClusterMixin, Scorer):
+class KernelMeans(ClusterMixin, ExpansionMachine):
     """Clusters of things that are near each other in a kernel's space.
 
     Lloyd's algorithm from several starts by k-means++ (Arthur & Vassilvitskii, 2007), both in
@@ -133,7 +133,7 @@ class KernelMeans(ClusterMixin, Scorer):
 
     def predict(self, X: Items) -> np.ndarray:
         """Return the cluster with the nearest mean."""
-        return self._scores(X).argmax(axis=1)
+        return self._decision_values(X).argmax(axis=1)
 
 
 @dataclass(frozen=True)

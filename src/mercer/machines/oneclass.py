@@ -109,11 +109,11 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     def decision_function(self, X: Items) -> np.ndarray:
         """Return how far inside (positive) or outside (negative) each item is."""
-        return self._scores(X)
+        return self._decision_values(X)
 
     def score_samples(self, X: Items) -> np.ndarray:
         """Return ⟨w, φ(x)⟩ of each item, before ρ is subtracted."""
-        return self._scores(X) + self.offset_
+        return self._decision_values(X) + self.offset_
 
     def predict(self, X: Items) -> np.ndarray:
         """Return 1 for items like those that were seen and −1 for outliers."""

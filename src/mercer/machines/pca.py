@@ -23,7 +23,7 @@ from mercer.gram.stored import Striped
 from mercer.kernels import Kernel
 from mercer.machines.components import components_of
 from mercer.machines.preimage import fixed_point, preimage_method, rows_of, train_preimages
-from mercer.machines.scores import Scorer, weights_of
+from mercer.machines.scores import ExpansionMachine, weights_of
 from mercer.machines.sketching import (
     TrainingSet,
     decide_approximation,
@@ -45,7 +45,7 @@ JUDGING_MATRICES = 3  # Gram matrices of a sample in memory while it is decompos
 MAX_NEGATIVE_SHARE = 1e-8  # of the largest eigenvalue; below minus that, one is no rounding error
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMachine):
     """Kernel principal component analysis.
 
     Parameters
@@ -203,7 +203,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scorer):
 
     def transform(self, X: Items) -> np.ndarray:
         """Return the components of each item, an array of shape (items, n_components)."""
-        return self._scores(X)
+        return self._decision_values(X)
 
     def fit_transform(self, X: Items, y: Any = None) -> np.ndarray:
         """Return the components of the training items, without evaluating the kernel again."""

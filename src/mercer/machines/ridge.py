@@ -30,7 +30,7 @@ from mercer.engine.tiles import diagonal
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.machines.machine import number
-from mercer.machines.scores import ScoreClassifier, Scorer
+from mercer.machines.scores import ExpansionMachine, ScoreClassifier
 from mercer.machines.sketching import (
     SampledItems,
     Sketching,
@@ -78,7 +78,7 @@ class Regression:
         return 1 if self.target.ndim == 1 else self.target.shape[1]
 
 
-class Ridge(Scorer):
+class Ridge(ExpansionMachine):
     """What regression and classification by ridge share: plan, solve, keep."""
 
     abilities = ("shared Gram matrix", "closed-form folds")
@@ -292,7 +292,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
 
     def predict(self, X: Items) -> np.ndarray:
         """Return the value of the learned function at each item."""
-        return self._scores(X)
+        return self._decision_values(X)
 
 
 class KernelRidgeClassifier(ScoreClassifier, Ridge):

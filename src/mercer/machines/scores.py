@@ -17,8 +17,8 @@ from mercer.machines.machine import Machine
 from mercer.rkhs import Function
 
 __all__ = [
+    "ExpansionMachine",
     "ScoreClassifier",
-    "Scorer",
     "averages",
     "cheapest",
     "require_weight",
@@ -29,7 +29,7 @@ __all__ = [
 MIN_ENGINE_PAIRS = 10**8  # of a prediction, from which on the way to another engine is worth it
 
 
-class Scorer(Machine):
+class ExpansionMachine(Machine):
     """A machine with `function_`, `intercept_` and, where there are features, their `coef_`."""
 
     kernel_: Kernel
@@ -37,7 +37,7 @@ class Scorer(Machine):
     intercept_: Any
     coef_: np.ndarray | None
 
-    def _scores(self, X: Items) -> np.ndarray:
+    def _decision_values(self, X: Items) -> np.ndarray:
         """Return f(x) + b of new items, by the weights of the features if there are any."""
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
@@ -63,14 +63,14 @@ class Scorer(Machine):
         return self.coef_
 
 
-class ScoreClassifier(ClassifierMixin, Scorer):
+class ScoreClassifier(ClassifierMixin, ExpansionMachine):
     """A classifier by scores: two classes by the sign of one, more by the highest of many."""
 
     classes_: np.ndarray
 
     def decision_function(self, X: Items) -> np.ndarray:
         """Return the score of the second class, or with more classes the score of each."""
-        return self._scores(X)
+        return self._decision_values(X)
 
     def predict(self, X: Items) -> np.ndarray:
         """Return the label with the highest score."""

@@ -20,7 +20,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, Gram, GramRanges, LowRank, assemble, features_of, product
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
-from mercer.machines.scores import Scorer
+from mercer.machines.scores import ExpansionMachine
 from mercer.machines.svm_programs import MarginProgram, max_steps, rounding, run
 from mercer.plans import Decision, Plan, requested
 from mercer.plans.margins import decide_margin
@@ -63,7 +63,7 @@ class Solved:
         return replace(self, optima=[replace(o, steps=o.steps + b.steps) for o, b in pairs])
 
 
-class SupportVectorMachine(Scorer):
+class SupportVectorMachine(ExpansionMachine):
     """A machine that is one or several quadratic programs."""
 
     max_shared_items = MAX_STORED_ITEMS
@@ -206,12 +206,12 @@ class SupportVectorMachine(Scorer):
     def _feature_weights(self) -> None:
         return None  # scores are those of the support vectors
 
-    def _scores(self, X: Items) -> np.ndarray:
+    def _decision_values(self, X: Items) -> np.ndarray:
         """Return f(x) + b; of precomputed similarities only the support columns are read."""
         check_is_fitted(self)
         points = getattr(self.function_, "points", None)
         if not isinstance(points, GramRows):
-            return super()._scores(X)
+            return super()._decision_values(X)
         rows, width, kept = np.asarray(X), self.n_features_in_, len(points)
         if rows.ndim == 2 and rows.shape[1] == width:
             rows = rows[:, points.places]
@@ -224,7 +224,7 @@ class SupportVectorMachine(Scorer):
         similarities = GRAM_ROWS.admit(rows).matrix
         return similarities @ self.function_.coefficients + self.intercept_
 
-    def _decisions(self, X: Items) -> np.ndarray:
+    def _decision_signs(self, X: Items) -> np.ndarray:
         """Return scores of which only the signs are those of double precision.
 
         Where the fit has shown that single precision is accurate enough, scores are computed so,
@@ -235,10 +235,10 @@ class SupportVectorMachine(Scorer):
         if getattr(decision, "precision", "") != "mixed" or not isinstance(
             function.points, Vectors
         ):
-            return self._scores(X)
+            return self._decision_values(X)
         points = self._admit_new(X, self.kernel_)
         if not isinstance(points, Vectors) or not on_numpy(points):
-            return self._scores(X)
+            return self._decision_values(X)
         origin = function.points.origin
         rough = function.points.view(
             "single precision", lambda p: prepare_points(self.kernel_, p, origin, single=True)
@@ -247,7 +247,7 @@ class SupportVectorMachine(Scorer):
         try:
             scores = product(self.kernel_, new, rough, function.coefficients) + self.intercept_
         except ValidityError:  # too large for single precision
-            return self._scores(X)
+            return self._decision_values(X)
         table = np.abs(scores.reshape(len(scores), -1))
         sure = (table > self._doubt(points)) & (table < np.inf)
         doubtful = np.flatnonzero(~sure.all(axis=1))

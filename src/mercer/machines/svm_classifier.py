@@ -209,7 +209,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         ``decision_function_shape="ovo"``, the value of each pair, positive for the first of it.
         """
         check_is_fitted(self)
-        scores = self._scores(X)
+        scores = self._decision_values(X)
         if scores.ndim == 1 or self.multiclass == "ovr":
             return scores
         if self.decision_function_shape == "ovo":
@@ -223,8 +223,9 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         """
         check_is_fitted(self)
         if self.break_ties or (self.multiclass == "ovr" and len(self.classes_) > 2):
-            return self.classes_[self._winners(self._scores(X))]  # values decide, not only signs
-        return self.classes_[self._winners(self._decisions(X))]
+            # Values decide, not only signs.
+            return self.classes_[self._winners(self._decision_values(X))]
+        return self.classes_[self._winners(self._decision_signs(X))]
 
     def _winners(self, scores: np.ndarray) -> np.ndarray:
         if scores.ndim == 1:
@@ -238,7 +239,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
     def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class; the most probable one is that of `predict`."""
         check_is_fitted(self)
-        scores = self._scores(X)
+        scores = self._decision_values(X)
         if self._calibration is None:
             raise AttributeError("probability was not asked for when this machine was fitted")
         return self._calibration.probabilities(scores, self._winners(scores))

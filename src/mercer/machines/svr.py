@@ -122,7 +122,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
 
     def predict(self, X: Items) -> np.ndarray:
         """Return f(x) + b of each item."""
-        return self._scores(X)
+        return self._decision_values(X)
 
     def plan(self, X: Items) -> Decision:
         """Return what `fit` would do with these items, without doing it.

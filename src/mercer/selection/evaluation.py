@@ -214,14 +214,14 @@ class PredictionScores:
         self,
         machines: Sequence[BaseEstimator],
         k: int,
-        scores: Sequence[np.ndarray],
+        predictions: Sequence[np.ndarray],
         outcomes: Sequence[Outcome],
         spent: float,
         steps: int = 1,
     ) -> None:
-        """Score several machines on one split; each counts as so many steps."""
+        """Score the predictions of several machines on one split; each counts as so many steps."""
         start = time.perf_counter()
-        for outcome, found in zip(outcomes, self._all(machines, k, scores), strict=True):
+        for outcome, found in zip(outcomes, self._all(machines, k, predictions), strict=True):
             outcome.test, outcome.fit_time = found, spent
         seconds = time.perf_counter() - start
         for outcome in outcomes:
@@ -230,29 +230,29 @@ class PredictionScores:
         self.evaluation.step(steps * len(machines))
 
     def _all(
-        self, machines: Sequence[BaseEstimator], k: int, scores: Sequence[np.ndarray]
+        self, machines: Sequence[BaseEstimator], k: int, predictions: Sequence[np.ndarray]
     ) -> Sequence[Any]:
         evaluation, test = self.evaluation, self.evaluation.splits[k].test
         w = None if self.weights is None else self.weights[test]
         if evaluation.scoring.quick is None:
-            pairs = zip(machines, scores, strict=True)
+            pairs = zip(machines, predictions, strict=True)
             known = [stand_in(m, f, self.task.classes) for m, f in pairs]
             return [evaluation._score(one, np.empty((len(test), 1)), test) for one in known]
         if self.task.classes is not None:
-            scores = [self._codes(m, f) for m, f in zip(machines, scores, strict=True)]
-        truth, F = self.truth[test], np.stack(scores)
+            predictions = [self._codes(m, f) for m, f in zip(machines, predictions, strict=True)]
+        truth, F = self.truth[test], np.stack(predictions)
         found = evaluation._tried(lambda: evaluation.scoring.of_predictions(truth, F, w))
         return found if isinstance(found, list) else [found] * len(machines)
 
-    def _codes(self, machine: Any, scores: np.ndarray) -> np.ndarray:
+    def _codes(self, machine: Any, values: np.ndarray) -> np.ndarray:
         """Return the classes that a classifier would give."""
-        if scores.ndim == 1:
-            return (scores > 0).astype(int)
+        if values.ndim == 1:
+            return (values > 0).astype(int)
         if hasattr(machine, "_winners"):
             copy = clone(machine)  # the user's own stays as it was
             copy.classes_ = self.task.classes
-            return copy._winners(scores)
-        return scores.argmax(axis=1)
+            return copy._winners(values)
+        return values.argmax(axis=1)
 
 
 def _per_item(value: Any, count: int) -> bool:

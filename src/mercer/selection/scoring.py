@@ -223,10 +223,10 @@ def scoring_of(
     return Scoring(scorers, None if own else quick_metrics(scoring, machines), weights, own)
 
 
-def stand_in(machine: Any, scores: np.ndarray, classes: np.ndarray | None = None) -> Any:
-    """Return a machine that gives these scores, whatever items it is asked about.
+def stand_in(machine: Any, values: np.ndarray, classes: np.ndarray | None = None) -> Any:
+    """Return a machine with these decision values, whatever items it is asked about.
 
-    Cross-validation finds the scores of items that were held out without fitting a machine for
+    Cross-validation finds f(x) + b of items that were held out without fitting a machine for
     them; this is the machine that would have given them.
 
     Examples
@@ -236,7 +236,7 @@ def stand_in(machine: Any, scores: np.ndarray, classes: np.ndarray | None = None
     array([1., 2.])
     """
     copy = clone(machine)
-    copy._scores = copy._decisions = lambda X: scores
+    copy._decision_values = copy._decision_signs = lambda X: values
     copy.intercept_ = 0.0  # scikit-learn's sign that a machine is fitted
     if classes is not None:
         copy.classes_ = classes

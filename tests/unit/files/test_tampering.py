@@ -67,7 +67,7 @@ MODELS = [
     {"machine": ["machines.SVC", {}, {"predict": 1}]},
     {"machine": ["machines.SVC", {}, {"__class__": 1}]},
     {"machine": ["machines.SVC", {}, {"__dict__": 1}]},
-    {"machine": ["machines.SVC", {}, {"_scores": 1}]},
+    {"machine": ["machines.SVC", {}, {"_decision_values": 1}]},
     {"machine": ["machines.SVC", {}, {"_foretold": 1}]},
     {"machine": ["machines.SVC", {}, {"__reduce__": 1}]},
     {"machine": ["machines.SVC", {}, {"a b_": 1}]},

@@ -79,8 +79,8 @@ def test_several_classes_vote_as_exact_machines_do(multiclass):
     told = near.solution_.approximation
     assert "squared slacks" in told.method
     # Squared slacks are another loss, so that the difference is not small.
-    true = exact._scores(X) - near._scores(X)
-    spread = exact._scores(X) - exact._scores(X).mean(axis=0)
+    true = exact._decision_values(X) - near._decision_values(X)
+    spread = exact._decision_values(X) - exact._decision_values(X).mean(axis=0)
     assert told.error == pytest.approx(np.linalg.norm(true) / np.linalg.norm(spread), rel=0.1)
 
 
