@@ -213,7 +213,7 @@ def prepare_points(
     """Return points seen from an origin, by default a good one, with their encodings made.
 
     Points that have an origin already are returned as they are, so that those which are compared
-    many times can be settled once. Rows that are mostly zero are seen from zero.
+    many times can be prepared once. Rows that are mostly zero are seen from zero.
     """
     if not isinstance(points, Vectors):
         with quiet():

@@ -92,11 +92,11 @@ class PreparedRows:
     def take(self, items: Tensor) -> PreparedRows:
         """Return some of the rows; `items` is a tensor of their numbers."""
         count = len(items)
-        room = padded(count)
+        padded_count = padded(count)
         return PreparedRows(
             count,
-            [part.take(items, room) for part in self.parts],
-            [_taken(values, items, room, 0) for values in self.lengths],
+            [part.take(items, padded_count) for part in self.parts],
+            [_taken(values, items, padded_count, 0) for values in self.lengths],
         )
 
     @property
@@ -180,7 +180,7 @@ def _part(
     import torch
 
     n, d = len(X), seen_width(metric, int(X.shape[1]))
-    room, place = padded(n), {"device": X.device}
+    padded_count, place = padded(n), {"device": X.device}
     rows = torch.empty((n, d), dtype=torch.float32, **place)
     for start in range(0, n, max(COPY_ENTRIES // d, 1)):
         some = slice(start, start + max(COPY_ENTRIES // d, 1))
@@ -192,26 +192,26 @@ def _part(
         rows[some] = seen
     part = MetricRows()
     if metric.kind == "squared":
-        part.squares = _padded(torch.linalg.vecdot(rows, rows), room)
+        part.squares = _padded(torch.linalg.vecdot(rows, rows), padded_count)
         part.longest = part.squares.amax()
     if metric.kind == "cityblock" or (near and metric.kind == "squared"):
-        part.columns = torch.zeros((d, room), dtype=torch.float32, **place)
+        part.columns = torch.zeros((d, padded_count), dtype=torch.float32, **place)
         part.columns[:, :n] = rows.T
     if metric.kind != "cityblock":
-        part.table, part.unit = _table(rows, room, role, products)
+        part.table, part.unit = _table(rows, padded_count, role, products)
     return part
 
 
-def _table(rows: Tensor, room: int, role: Role, products: Products) -> tuple[Any, Any]:
+def _table(rows: Tensor, padded_count: int, role: Role, products: Products) -> tuple[Any, Any]:
     import torch
 
     n, d = rows.shape
     width, place = table_width(d, products), {"device": rows.device}
     if products not in ("split", "half"):
-        table = torch.zeros((room, width), dtype=torch.float32, **place)
+        table = torch.zeros((padded_count, width), dtype=torch.float32, **place)
         table[:n, :d] = rows
         return table, torch.ones((), dtype=torch.float32, **place)
-    table = torch.zeros((room, width), dtype=torch.float16, **place)
+    table = torch.zeros((padded_count, width), dtype=torch.float16, **place)
     exponent = torch.frexp(rows.abs().amax()).exponent
     one = torch.ones((), dtype=torch.float32, **place)
     rows = rows * torch.ldexp(one, MAX_HALF_EXPONENT - exponent)
@@ -254,21 +254,21 @@ def lengths_of(kernel: Kernel, rows: Tensor, inverse: bool) -> Any:
     return Normalize(kernel).inner_diagonal(kernel, points)
 
 
-def _padded(values: Tensor, room: int) -> Any:
+def _padded(values: Tensor, padded_count: int) -> Any:
     import torch
 
-    found = torch.zeros(room, dtype=torch.float32, device=values.device)
+    found = torch.zeros(padded_count, dtype=torch.float32, device=values.device)
     found[: len(values)] = values
     return found
 
 
-def _taken(values: Tensor, items: Tensor, room: int, axis: int) -> Any:
+def _taken(values: Tensor, items: Tensor, padded_count: int, axis: int) -> Any:
     import torch
 
     if values is None:
         return None
     shape = list(values.shape)
-    shape[axis] = room
+    shape[axis] = padded_count
     found = torch.zeros(shape, dtype=values.dtype, device=values.device)
     found.narrow(axis, 0, len(items)).copy_(values.index_select(axis, items))
     return found
