@@ -168,7 +168,7 @@ class WarmStarts:
     step: Callable[..., None]
 
     def machines(self, values: np.ndarray, train: np.ndarray) -> Iterator[Any]:
-        """Yield the machine as it is at each price; it is always the same object."""
+        """Yield the machine as it is at each C; it is always the same object."""
         machine = clone(self.machine).set_params(warm_start=True, probability=False)
         X, y = _safe_split(machine, self.X, self.y, train)
         weights = None if self.weights is None else self.weights[train]

@@ -86,7 +86,7 @@ def jobs_along_C(
     There is none if labels or weights are such that a fit would fail.
     """
     ascending = sorted(places, key=lambda place: float(machines[place].C))
-    machine, prices = machines[places[0]], [float(machines[place].C) for place in ascending]
+    machine, C_values = machines[places[0]], [float(machines[place].C) for place in ascending]
     assert evaluation.y is not None  # without it nothing is shared
     try:
         task = margin_task(machine, evaluation.y, len(K), evaluation.weights)
@@ -105,7 +105,7 @@ def jobs_along_C(
         try:
             here = None if weights is None else weights[train]
             require_weight(task.codes[train], task.classes, here)
-            rows = along_C(machine, prices, K, labels, weights, evaluation.splits[k])
+            rows = along_C(machine, C_values, K, labels, weights, evaluation.splits[k])
             if stopping():
                 return
         except Exception as error:
@@ -124,18 +124,18 @@ def jobs_along_C(
 
 def along_C(
     machine: SVC,
-    prices: Sequence[float],
+    C_values: Sequence[float],
     K: np.ndarray,
     labels: tuple[np.ndarray, np.ndarray],
     weights: np.ndarray | None,
     split: Split,
 ) -> list[np.ndarray]:
-    """Return the scores of a split's test items for ascending prices C.
+    """Return the decision values of a split's test items for ascending values of C.
 
     Parameters
     ----------
     machine : SVC
-    prices : sequence of float
+    C_values : sequence of float
         Ascending.
     K : ndarray of shape (n, n)
     labels : (codes, classes)
@@ -164,7 +164,7 @@ def along_C(
     options = SMOOptions(tol, max_steps(machine.max_iter), len(items), len(items), 0)
     path = SVCPath(copy, arranged, GramRanges(cut(K, items, items)), options)
     found = []
-    for C in prices:
+    for C in C_values:
         if stopping():
             break  # nobody waits for the others
         table, intercept = path.at(C)
@@ -188,7 +188,7 @@ def _scored(rows: np.ndarray, table: np.ndarray, arranged: SortedByClass) -> np.
 
 
 class SVCPath:
-    """The binary problems of a training set, solved at one price after the other."""
+    """The binary problems of a training set, solved at one C after the other."""
 
     def __init__(
         self, machine: Any, arranged: SortedByClass, source: GramRanges, options: SMOOptions
@@ -204,13 +204,13 @@ class SVCPath:
         return any(optimum.status != "solved" for optimum in self.optima)
 
     def at(self, C: float, afresh: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Return the coefficients of all binary problems, and their intercepts, at a price."""
+        """Return the coefficients of all binary problems, and their intercepts, at one C."""
         machine, arranged = self.machine.set_params(C=C), self.arranged
         self.warm = bool(self.optima) and not afresh
         if not self.warm:
             machine.__dict__.pop("_last", None)
         programs = machine._programs(arranged.problems, arranged.weights, len(arranged.order))
-        # Where no coefficient was as high as the price, a higher one changes nothing.
+        # Where no coefficient was as high as C, a higher one changes nothing.
         todo = [
             k
             for k in range(len(programs))
@@ -229,10 +229,10 @@ class SVCPath:
 
 
 def _bounded(program: MarginProgram, optimum: Optimum) -> bool:
-    """Tell whether a coefficient is at the bound that the price sets, or the answer is rough."""
-    price = np.maximum(program.problem.upper, -program.problem.lower)
-    at_price = np.abs(optimum.coefficients) >= price * (1 - 1e-9)
-    return optimum.status != "solved" or bool(at_price.any())
+    """Tell whether a coefficient is at the bound that C sets, or the answer is rough."""
+    bound = np.maximum(program.problem.upper, -program.problem.lower)
+    at_bound = np.abs(optimum.coefficients) >= bound * (1 - 1e-9)
+    return optimum.status != "solved" or bool(at_bound.any())
 
 
 def _doubtful(machine: Any, scores: np.ndarray, tol: float, classes: int) -> bool:
