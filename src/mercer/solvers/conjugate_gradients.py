@@ -33,14 +33,6 @@ __all__ = [
 LinearMap = Callable[[np.ndarray], np.ndarray]
 ColumnMap = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-MAX_ROUNDS = 6  # times that the true residual is computed and worked on, of either precision
-# Share of a residual that a round must at least take away: less, and rounding allows no better, or
-# accurate products are faster than those in single precision.
-MAX_LEFT, MAX_LEFT_SINGLE = 0.5, 1e-2
-SINGLE_DIGITS = 3e-5  # share that a round of products in single precision is to leave
-DIVERGED = 10.0  # rise of the residual above its smallest at which single precision leads nowhere
-STEPS_WITHOUT_DRIFT = 2  # after which the residual of the recurrence is still the true one
-
 
 @dataclass(frozen=True)
 class Coupling:
@@ -317,16 +309,19 @@ class Redoublement:
     def rounds(self, product: LinearMap, steps: int) -> None:
         """Work on the rest in rounds, until it is small or hardly gets smaller."""
         double, most = product is self.apply, len(self.history) + steps
-        for _ in range(MAX_ROUNDS):
+        for _ in range(6):  # times that the true residual is computed and worked on
             before, taken = self.left, len(self.history)
             if before <= self.tol or taken == most:
                 return
-            goal = self.tol if double else max(self.tol, SINGLE_DIGITS * before)
+            # Products in single precision are good for a few digits.
+            goal = self.tol if double else max(self.tol, 3e-5 * before)
             rest = self._round(product, goal, most, double)
-            drifted = not double or len(self.history) - taken > STEPS_WITHOUT_DRIFT
+            # After two steps the residual of the recurrence is still the true one.
+            drifted = not double or len(self.history) - taken > 2
             self._keep(self.R - self.apply(self.X + self.D) if drifted else rest, drifted)
             self.history[-1] = self.left
-            if self.left > (MAX_LEFT if double else MAX_LEFT_SINGLE) * before:
+            # If more is left, rounding allows no better, or accurate products are faster.
+            if self.left > (0.5 if double else 1e-2) * before:
                 return
 
     def _keep(self, rest: np.ndarray, true: bool) -> None:
@@ -348,7 +343,8 @@ class Redoublement:
             left = np.linalg.norm(rest, axis=0) / lengths[live]
             self.history.append(float(left.max()))
             self.report(self.history[-1])
-            lost = not double and self.history[-1] > DIVERGED * min(self.history[begun:])
+            # A residual of ten times its smallest: single precision leads nowhere.
+            lost = not double and self.history[-1] > 10.0 * min(self.history[begun:])
             return np.zeros(len(live), dtype=bool) if lost else left > tol
 
         live = np.flatnonzero(np.linalg.norm(rest, axis=0) > tol * lengths)

@@ -53,18 +53,8 @@ RANDOM_PROBES = 8  # vectors that look for what the factor may have missed
 MIN_PROBE_PRODUCTS = 5  # products with them before the iteration may end
 # Leading vectors of the factor in the first block, for each that is asked for: at least, at most.
 MIN_LEADING, MAX_LEADING = 2, 4
-CLUSTER_SHARE = 0.5  # of the last eigenvalue asked for; those above are hard to tell from it
-MAX_BLOCKS = 6  # further ones before the basis is restarted
 MIN_GAP_SHARE = 0.1  # values of the factor at least this share below θ are told apart from it
-NEGLIGIBLE_TRACE = 1e-13  # share of all below which more columns of the factor gain nothing
-MIN_NEW_LENGTH = 1e-10  # of a unit vector outside the basis below which it is rounding
-# Vectors, for each that is asked for: the basis, products with it, and what is beside them.
-BASIS_VECTORS = 40
-# More columns of the factor than this share of the items would take longer than they save.
-MAX_SHARE_OF_COLUMNS = 0.02
 MIN_RANK = 64  # columns of a factor that helps
-BLOCKS_BESIDE_FACTOR = 5  # of its columns, while it is made
-USUAL_PRODUCTS = 6
 RESIDUAL_ROWS = 4096  # of residuals that are computed at a time
 
 
@@ -108,18 +98,20 @@ class Davidson:
         """Return what the factor of low rank and the basis take."""
         n, count, rank = size.items, size.components or 0, min(self.rank, size.items)
         factor = 8 * n * rank + 32 * rank**2
-        made = 8 * n * BLOCKS_BESIDE_FACTOR * min(BLOCK_COLUMNS, n)
-        basis = 8 * n * BASIS_VECTORS * (count + 2)
+        made = 8 * n * 5 * min(BLOCK_COLUMNS, n)  # five blocks of columns beside those made
+        # 40 vectors for each that is asked for: the basis, products with it, and what is beside.
+        basis = 8 * n * 40 * (count + 2)
         needed = item_bytes(size) + factor + size.tiles + max(basis, made)
         width = Lanczos(passes=self.passes).width(count)
         seconds = product_seconds(n * rank, size.row) + 3 * n * rank**2 * FLOP_SECONDS
-        seconds += USUAL_PRODUCTS * product_seconds(n**2 / 2, size.row, 2 * width)
+        seconds += 6 * product_seconds(n**2 / 2, size.row, 2 * width)  # the usual products
         return Cost(needed, seconds)
 
     def rank_within(self, size: Size, memory: int | None) -> int:
         """Return how many columns of the matrix pay and fit, or 0 if too few do."""
         n = size.items
-        useful = min(self.rank, max(int(MAX_SHARE_OF_COLUMNS * n), MIN_RANK), n)
+        # More columns than one for 50 items would take longer than they save.
+        useful = min(self.rank, max(int(0.02 * n), MIN_RANK), n)
         if memory is None:
             return useful
         room = memory - replace(self, rank=1).cost(size).bytes
@@ -144,7 +136,8 @@ class Davidson:
         proof = near.complete and self.definite
         probes, least = (0, 1) if proof else (RANDOM_PROBES, MIN_PROBE_PRODUCTS)
         width = count + RANDOM_PROBES
-        room = min(n, max(MAX_LEADING, MIN_LEADING + MAX_BLOCKS) * width) + width
+        # Six further blocks before the basis is restarted.
+        room = min(n, max(MAX_LEADING, MIN_LEADING + 6) * width) + width
         found = RitzBasis(n, count, room, near.bound)
         beside = rng.standard_normal((n, max(probes, 1)))
         W = found.orthonormalize(np.hstack([near.leading, beside]))
@@ -211,7 +204,8 @@ class LowRankModel:
         inside: Any = gram.gram if isinstance(gram, Centered) else gram
         diagonal = inside.diagonal()
         self.scale = float(np.max(np.abs(diagonal), initial=0.0)) or 1.0
-        factor = pivoted_cholesky(inside, rank, NEGLIGIBLE_TRACE * float(np.sum(diagonal)), seed)
+        enough = 1e-13 * float(np.sum(diagonal))  # of which more columns gain nothing
+        factor = pivoted_cholesky(inside, rank, enough, seed)
         self.F = factor.columns
         self.F /= np.sqrt(self.scale)
         if isinstance(gram, Centered):
@@ -220,7 +214,8 @@ class LowRankModel:
         self.D, self.V = D[::-1], V[:, ::-1]
         # Eigenvalues of FFᵀ are not larger than those of K, since their difference is positive.
         last = self.D[count - 1] if count <= len(D) else 0.0
-        low = np.flatnonzero(self.D[: MAX_LEADING * count] < CLUSTER_SHARE * last)
+        # Values above half of the last one that is asked for are hard to tell from it.
+        low = np.flatnonzero(self.D[: MAX_LEADING * count] < 0.5 * last)
         taken = max(MIN_LEADING * count, low[0] if len(low) else 0)
         self.leading = self.F @ self.V[:, :taken]
         beyond = self.D[taken] if taken < len(D) else 0.0
@@ -306,7 +301,7 @@ class RitzBasis:
             return W
         W, R = np.linalg.qr(W)
         U, s, _ = np.linalg.svd(R)
-        W = W @ U[:, : len(s)][:, s > MIN_NEW_LENGTH]
+        W = W @ U[:, : len(s)][:, s > 1e-10]  # of a unit vector; less is rounding
         W -= Q @ (Q.T @ W)
         return np.linalg.qr(W[:, : len(Q) - self.size])[0]
 

@@ -12,9 +12,6 @@ import numpy as np
 
 __all__ = ["forward_selection"]
 
-# Share of its square below which what is left of a column is a combination of those taken.
-MIN_SQUARE_LEFT = 1e-14
-
 
 def forward_selection(P: np.ndarray, Y: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns of `P` in the order taken, and the share of |Y|² that each explains.
@@ -44,7 +41,8 @@ def forward_selection(P: np.ndarray, Y: np.ndarray, count: int) -> tuple[np.ndar
     chosen: list[int] = []
     shares: list[float] = []
     while len(chosen) < min(count, P.shape[1]):
-        free = squares > MIN_SQUARE_LEFT * first
+        # With less left of its square, a column is a combination of those taken.
+        free = squares > 1e-14 * first
         free[chosen] = False
         gains = np.zeros(P.shape[1])
         gains[free] = np.sum((Y.T @ P[:, free]) ** 2, axis=0) / squares[free]

@@ -16,16 +16,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 __all__ = ["VariableRows", "optimize_free"]
 
-MAX_FREE = 3000  # variables for which one system is solved
 # Up to so many are stopped at their bounds one by one, which is best for a matrix of low rank;
-# more of them together, in so many passes at most.
+# more of them together.
 MAX_STOPPED_SINGLY = 300
-MAX_PASSES = 12
-# Steps before pairs of variables are tried again, and how many of them one step counts for where
-# there are more free variables than that.
-MAX_STEPS = 200
-COST_OF_LARGE_STEP = 40
-MIN_CURVATURE = 1e-13  # share of its slope's below which a direction is flat
 
 
 @dataclass(frozen=True)
@@ -53,10 +46,10 @@ def optimize_free(
     >>> beta.round(6), F.round(6)
     (array([ 1., -1.]), array([0., 0.]))
     """
-    left = MAX_STEPS
+    left = 200  # steps before pairs of variables are tried again
     while True:
         free = np.flatnonzero((beta > lower) & (beta < upper))
-        if len(free) < 2 or len(free) > MAX_FREE:
+        if len(free) < 2 or len(free) > 3000:  # a system of more would take too long
             return True
         rows, group = gram.places[free], gram.group[free]
         K, f = gram.K[np.ix_(rows, rows)].astype(np.float64), F[free]
@@ -70,7 +63,7 @@ def optimize_free(
             return True
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.where(way > 0, up / way, np.where(way < 0, down / way, np.inf))
-        flat = curvature <= MIN_CURVATURE * slope * float(np.abs(way).max())
+        flat = curvature <= 1e-13 * slope * float(np.abs(way).max())  # all of it is rounding
         best, most = np.inf if flat else slope / curvature, float(reach.min())
         if np.isinf(min(best, most)):
             return False
@@ -83,7 +76,7 @@ def optimize_free(
             return True
         F -= gram.K[:, rows][gram.places] @ change
         beta[free] = new
-        left -= 1 if few else COST_OF_LARGE_STEP
+        left -= 1 if few else 40  # a step of many takes longer
         if not stopped.any() or left <= 0:
             return True
 
@@ -98,7 +91,7 @@ def _stopped_direction(
     """
     way, inside = np.zeros(len(F)), np.ones(len(F), dtype=bool)
     groups = np.unique(group)
-    for _ in range(MAX_PASSES):
+    for _ in range(12):
         if len(np.unique(group[inside])) < len(groups):
             return None
         rest = F - K[:, ~inside] @ way[~inside]

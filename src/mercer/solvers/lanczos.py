@@ -40,12 +40,10 @@ from mercer.values import Seed
 __all__ = ["Lanczos"]
 
 MAX_BLOCKS = 10  # blocks in a basis before it is restarted
-GUARD_VECTORS = 2  # vectors in a block, beside those that are asked for
 # Vectors, for each that is multiplied at once: the basis and what is beside it; more where the
 # matrix is not stored, because the threads of a product have sums of their own.
 BASIS_VECTORS, UNSTORED_BASIS_VECTORS = 16, 25
 USUAL_PRODUCTS = 13
-OVERSAMPLING = 10  # the same for the randomized method, which makes up for few products
 
 
 @dataclass(frozen=True)
@@ -96,8 +94,11 @@ class Lanczos:
         return Cost(max(vectors, size.tiles) + item_bytes(size), seconds)
 
     def width(self, count: int) -> int:
-        """Return how many vectors are multiplied at once."""
-        return max(count + (GUARD_VECTORS if self.passes is None else OVERSAMPLING), 8)
+        """Return how many vectors are multiplied at once: those that are asked for and some more.
+
+        More vectors make up for the few products of the randomized method.
+        """
+        return max(count + (2 if self.passes is None else 10), 8)
 
     @property
     def name(self) -> str:

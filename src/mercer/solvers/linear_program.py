@@ -36,7 +36,6 @@ __all__ = ["BYTES_PER_ENTRY", "LinearSolution", "separate"]
 # For each entry of the matrix, at the peak: it, the program, and what SciPy and HiGHS copy.
 BYTES_PER_ENTRY = 130
 EPS = float(np.finfo(float).eps)
-MARGIN_TOLERANCE = 1e-9  # an item that is so little inside the margin is on it
 HIGHS_TOLERANCE = 1e-9  # of HiGHS; its own choice, 1e-7, may leave a gap that can be seen
 POLISHING_STEPS = 2
 BOUND_TOLERANCE = 1e-9  # share of C by which a y must be inside its bounds
@@ -222,7 +221,7 @@ class LinearProgram:
         f = self.K @ (alpha * self.z)
         b = self.middle(f)
         lack = np.maximum(1.0 - self.z * (f + b), 0.0)
-        paid = np.isfinite(self.C) & (lack > MARGIN_TOLERANCE)
+        paid = np.isfinite(self.C) & (lack > 1e-9)  # less is on the margin
         objective = float(np.sum(alpha) + self.C[paid] @ lack[paid])
         violation = float(np.max(lack, initial=0.0, where=~paid))
         return PrimalDualPair(alpha, y, b, objective, self.bound(y), violation)

@@ -27,8 +27,6 @@ from mercer.solvers.ridge.solver import Problem, Solution, State
 
 __all__ = ["Descent", "Newton", "NewtonObjective", "NewtonSolution"]
 
-ARMIJO_SHARE = 1e-4  # of the predicted decrease that a step must reach
-MAX_HALVINGS = 40
 ROUNDING = 1e-13  # relative size of differences between objectives that mean nothing
 
 
@@ -197,8 +195,8 @@ class Descent(Generic[P, S]):
         """Return how far to go in each problem, so that its objective decreases enough."""
         values = self.here.values
         t = self.objective.lengths(self.here, step, slopes)
-        for _ in range(MAX_HALVINGS):
-            wanted = values + ARMIJO_SHARE * t * np.minimum(slopes, 0.0)
+        for _ in range(40):  # halvings, with Armijo's share of the predicted decrease
+            wanted = values + 1e-4 * t * np.minimum(slopes, 0.0)
             wanted += ROUNDING * np.abs(values)
             far = ~(self.objective.values(self.here, step, t) <= wanted)
             if not far.any():

@@ -48,10 +48,7 @@ from mercer.solvers.ridge.solver import Problem
 
 __all__ = ["GramObjective", "preconditioner"]
 
-MAX_CG_STEPS = 1000  # for one step of Newton's
 EPS = float(np.finfo(float).eps)
-# Items that hardly count get this share of the largest curvature, so that S⁻¹ exists.
-MIN_CURVATURE_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -179,7 +176,7 @@ class GramSystem:
         if self.intercept:
             right = right - self._spread(R.sum(axis=0))
         x, Kx, count = in_kernel_space(
-            self.gram, self._apply, right, accuracy, MAX_CG_STEPS, self.inverse
+            self.gram, self._apply, right, accuracy, limit=1000, precondition=self.inverse
         )
         b = np.zeros(R.shape[1])
         if self.total is not None:
@@ -237,7 +234,8 @@ def preconditioner(
 
 
 def _one_for_all(gram: Operator, scale: np.ndarray, penalty: float) -> LinearMap | None:
-    s = np.sqrt(np.maximum(scale, MIN_CURVATURE_SHARE * scale.max()))[:, None]
+    # Items that hardly count get a share of the largest curvature, so that S⁻¹ exists.
+    s = np.sqrt(np.maximum(scale, 1e-6 * scale.max()))[:, None]
     factor = _factor(gram.matrix(), s, penalty)
     if factor is None:
         return None

@@ -18,9 +18,7 @@ from mercer.gram import Pieces
 
 __all__ = ["LowRankFactor", "pivoted_cholesky"]
 
-ROUNDING = 1e-13  # of the largest diagonal entry: what is left below it is noise
 BLOCK_COLUMNS = 128  # computed at once
-MAX_IDLE_BLOCKS = 5  # in a row without an accepted column; then nothing is left to gain
 
 
 @dataclass(frozen=True)
@@ -74,11 +72,11 @@ def pivoted_cholesky(
     n, rng = gram.order, np.random.default_rng(seed)
     left = gram.diagonal().astype(np.float64)
     rank = min(rank, n)
-    floor = ROUNDING * float(left.max(initial=0.0))
+    floor = 1e-13 * float(left.max(initial=0.0))  # what is left below it is noise
     F = np.empty((n, rank), order="F")
     pivots: list[int] = []
     idle = 0
-    while len(pivots) < rank and idle < MAX_IDLE_BLOCKS:
+    while len(pivots) < rank and idle < 5:  # blocks in a row without an accepted column
         left[left < floor] = 0.0
         total = float(left.sum())
         if total <= enough or total <= 0:

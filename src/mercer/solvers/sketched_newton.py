@@ -40,13 +40,6 @@ from mercer.solvers.sketched_systems import Preconditioner, RowSample, SketchFea
 __all__ = ["SketchState", "SketchedNewton", "SketchedSolution"]
 
 EXPECTED_STEPS = 8  # of Newton's method
-PASSES_OF_A_STEP = 8  # over the items
-MAX_CG_STEPS = 100  # for one step of Newton's
-MAX_LINE_SLOPES = 12  # along a direction that are looked at
-FLAT_SLOPE = 0.1  # share of the first slope at which the objective is called flat
-ACCEPTED_SHARE = (
-    1e-8  # share of the first gradient that counts as solved where rounding is in the way
-)
 
 
 @dataclass(frozen=True)
@@ -139,7 +132,7 @@ class SketchedNewton:
 
     def cost(self, size: Size, direct: bool = True) -> Cost:
         """Return what the passes take, in the memory of a ridge system of that kind."""
-        passes = PASSES_OF_A_STEP * EXPECTED_STEPS
+        passes = 8 * EXPECTED_STEPS  # over the items, eight for each step
         seconds = passes * product_seconds(size.items * size.functions, size.row, 2 * size.targets)
         seconds += 30 * factor_seconds(size.functions)
         return Cost(SketchedRidge(direct).cost(size).bytes, seconds)
@@ -160,7 +153,8 @@ class SketchedNewton:
         sample = RowSample(features, rows, self.seed)
         loss = self._loss(target, state.weights)
         objective = SketchObjective(features, loss, penalty, sample, self.room)
-        descent = Descent(objective, self.tol, ACCEPTED_SHARE, costly=True)
+        # Where rounding is in the way, 1e-8 of the first gradient counts as solved.
+        descent = Descent(objective, self.tol, 1e-8, costly=True)
         with convergence(self.title, self.tol, descent.gradient) as descent.report:
             try:
                 message = descent.run(self.max_iter)
@@ -269,7 +263,7 @@ class SketchObjective:
 
         x, count = truncated(
             product, inverse, -here.gradient[:, columns], self.coupling.some(accuracy, columns),
-            MAX_CG_STEPS, self.coupling, report,
+            limit=100, coupling=self.coupling, report=report,
         )  # fmt: skip
         self.preconditioner.learn(count)
         d, S = np.zeros_like(here.x), np.zeros_like(here.F)
@@ -294,10 +288,10 @@ class SketchObjective:
         d, S, slope = step.d, step.S, slopes
         t, low, high = np.ones(len(slope)), np.zeros(len(slope)), np.full(len(slope), np.inf)
         left, right = slope.copy(), np.zeros(len(slope))
-        for _ in range(MAX_LINE_SLOPES):
+        for _ in range(12):
             R = self.loss.near(here.F + t * S).residual
             rise = self.coupling.dots(self.ridge * (here.x + t * d), d) - self.coupling.dots(R, S)
-            steep = np.abs(rise) > FLAT_SLOPE * np.abs(slope)
+            steep = np.abs(rise) > 0.1 * np.abs(slope)  # of the first slope; below it is flat
             if not steep.any():
                 return t
             below = rise < 0

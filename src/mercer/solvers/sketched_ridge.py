@@ -48,8 +48,6 @@ COMPARED_ITEMS = 1000  # other items on which both are compared
 SAMPLED_ITEMS = 4  # of the preconditioner, for each function
 # With more functions than this, centers that were chosen at random are the sample themselves.
 MAX_SAMPLED_FUNCTIONS = 6000
-EXPECTED_PASSES = 15  # that steps take
-ACCEPTED_RESIDUAL = 1e-5  # relative residual that counts as solved where rounding allows no better
 
 
 class SketchedRidgeState:
@@ -231,7 +229,7 @@ class SketchedRidge:
         else:
             stripes = 8 * cores() * max(STRIPE_ENTRIES, MIN_STRIPE_ROWS * M)
             system = 8 * 3 * M**2 + 2 * 8 * sample * M + stripes
-            seconds = EXPECTED_PASSES * passes * one + 3 * factor_seconds(M)
+            seconds = 15 * passes * one + 3 * factor_seconds(M)  # in about 15 steps
             seconds += 2 * sample * M**2 * FLOP_SECONDS / cores()
         return sketched_cost(size, system, seconds)
 
@@ -250,7 +248,7 @@ class SketchedRidge:
         tol = (1e-7 if self.direct else 1e-6) if self.tol is None else self.tol
         found = conjugate_gradients(
             lambda V: state.apply(V, penalty), R, state.inverse(penalty), tol, self.steps,
-            "passes over the data", max(ACCEPTED_RESIDUAL, 10 * tol),
+            "passes over the data", max(1e-5, 10 * tol),  # where rounding allows no better
             "use a larger penalty, or fewer functions",
         )  # fmt: skip
         a = state.white.into(found.values)

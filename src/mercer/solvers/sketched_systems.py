@@ -42,9 +42,6 @@ __all__ = [
     "moments_pay",
 ]
 
-MAX_JOINT_ROWS = 3000  # of one matrix for all classes
-FIRST_CG_STEPS = 8.0  # that are expected before any were seen
-MAX_VARIATION = 0.5  # total, of the rows' chances; beyond it others are drawn
 EPS = float(np.finfo(float).eps)
 
 
@@ -150,7 +147,8 @@ class RowSample:
     def _draw(self, chances: np.ndarray) -> None:
         if self.first is None:
             self.first = chances
-        if self.last is not None and np.abs(chances - self.last).sum() / 2 <= MAX_VARIATION:
+        # Others are drawn once the total variation of the rows' chances is more than a half.
+        if self.last is not None and np.abs(chances - self.last).sum() / 2 <= 0.5:
             return
         # Half of the chances remain what they were at f = 0, where every item counts by its
         # weight; so no row that is drawn stands for more than twice as much as it does there.
@@ -298,7 +296,7 @@ class Preconditioner:
         self, features: SketchFeatures, sample: RowSample, ridge: np.ndarray, room: float
     ) -> None:
         self.features, self.sample, self.ridge, self.room = features, sample, ridge, room
-        self.expected = FIRST_CG_STEPS
+        self.expected = 8.0  # steps of conjugate gradients, before any were seen
         self.sampled = True  # what the last one was made of
 
     def learn(self, steps: int) -> None:
@@ -312,7 +310,7 @@ class Preconditioner:
         """Return the inverse for these columns, of a loss that may mix them."""
         features, count = self.features, len(columns)
         each = 8.0 * features.count**2 * count <= self.room
-        whole = mixed and features.count * count <= MAX_JOINT_ROWS
+        whole = mixed and features.count * count <= 3000  # rows of one matrix for all classes
         whole = whole and each and 8.0 * (features.count * count) ** 2 <= self.room
         D = near.classes() if mixed else near.curvature[:, columns]
         if not each:

@@ -42,23 +42,12 @@ LEAST_WORKING = 128  # where memory is very small
 # is free. More was slower: memory that is touched for the first time costs more than arithmetic.
 MAX_ROW_BYTES = 256_000_000
 MIN_ITEMS_A_FEATURE = 8  # from which on explicit features are used
-
-# A round ends when the violation on its set is this share of the violation that it began with.
-ROUND_SHARE = 0.1
-# With so many items, one in COARSE_STRIDE is solved first, to this tolerance.
+# With so many items, one in COARSE_STRIDE is solved first.
 MIN_ITEMS_FOR_COARSE_START = 4096
 COARSE_STRIDE = 8
-COARSE_TOLERANCE = 0.05
-# Rounds without progress, by this share of the objective, after which an iteration has stalled.
-MAX_STALLED_ROUNDS = 5
-MIN_PROGRESS = 1e-13
 # Where a burst of steps of pairs is too slow, all free variables are moved at once, which counts
-# as FREE_STEP_COST bursts. After so many steps for each variable a round looks at all of them.
+# as so many bursts.
 FREE_STEP_COST = 9
-MAX_STEPS_PER_VARIABLE = 500
-# A round of fewer steps than this may have had many copies of the same items in its set.
-FEW_STEPS = 64
-MAX_HARD_OBJECTIVE = 1e15  # in units of 1/k(x, x); beyond it there is no hard margin
 
 
 class Slopes:
@@ -129,18 +118,19 @@ def maximize(operator: Pieces, problem: Quadratic, options: SMOOptions) -> Optim
             state.F, exact = state.recomputed(), True
             continue
         objective = state.objective
-        idle = 0 if objective > best + MIN_PROGRESS * abs(best) else idle + 1
+        idle = 0 if objective > best + 1e-13 * abs(best) else idle + 1  # less is rounding
         best = max(best, objective)
-        if steps >= options.steps or idle > MAX_STALLED_ROUNDS or stopping():
+        if steps >= options.steps or idle > 5 or stopping():
             if exact:
                 break
             state.F, exact = state.recomputed(), True
             continue
         chosen = select(problem, state, _set_size(problem, state, options), distinct)
-        limit = min(options.steps - steps, MAX_STEPS_PER_VARIABLE * max(len(chosen), MIN_STEPS))
+        limit = min(options.steps - steps, 500 * max(len(chosen), MIN_STEPS))
         done = _round(operator, problem, state, chosen, diagonal, violation, limit, options)
         steps, exact = steps + done.steps, False
-        distinct = done.steps < FEW_STEPS and len(chosen) < len(state.beta)
+        # After few steps there may be many copies of the same items in the set.
+        distinct = done.steps < 64 and len(chosen) < len(state.beta)
         trouble = done.trouble
         if trouble == DONE and _unbounded(problem, state, diagonal):
             trouble = UNBOUNDED
@@ -166,7 +156,7 @@ def _coarse_start(operator: Any, problem: Quadratic, options: SMOOptions) -> np.
         problem.target[chosen], problem.lower[chosen] / share, problem.upper[chosen] / share,
         np.zeros(len(chosen)),
     )  # fmt: skip
-    loose = replace(options, tol=max(options.tol, COARSE_TOLERANCE), kept=0, trust_slopes=True)
+    loose = replace(options, tol=max(options.tol, 0.05), kept=0, trust_slopes=True)
     found = maximize(operator.part(some), few, loose)
     per_item = found.coefficients.reshape(copies, -1).sum(axis=0)
     used = np.flatnonzero(per_item)
@@ -273,7 +263,8 @@ def _round(
 ) -> Round:
     """Climb on the variables of one round, and let the slopes of the others follow."""
     everything = len(chosen) == len(state.beta)
-    goal = 0.9 * options.tol if everything else max(0.5 * options.tol, ROUND_SHARE * violation)
+    # On a part of the variables, a tenth of the violation is enough before others are looked at.
+    goal = 0.9 * options.tol if everything else max(0.5 * options.tol, 0.1 * violation)
     if everything and isinstance(operator, GramRanges):
         K, layout = operator.array, _in_place(operator, problem)
     else:
@@ -338,4 +329,4 @@ def _unbounded(problem: Quadratic, state: Slopes, diagonal: np.ndarray) -> bool:
     """Tell whether a hard margin's objective grows beyond all bounds."""
     if np.isfinite(problem.upper).all() and np.isfinite(problem.lower).all():
         return False
-    return state.objective * float(diagonal.max(initial=0.0)) > MAX_HARD_OBJECTIVE
+    return state.objective * float(diagonal.max(initial=0.0)) > 1e15  # in units of 1/k(x, x)

@@ -16,8 +16,6 @@ from mercer.sources.textfile import file_errors, first_bytes
 __all__ = ["PANDAS_INDEX", "Arrow", "entries", "load_pyarrow", "open_batches"]
 
 PANDAS_INDEX = "__index_level_"  # how pandas calls the index in a file
-BUFFER_BYTES = 2**20  # of a column that are read at once
-MICROSECONDS = 86_400e6  # of a day
 
 
 class Arrow:
@@ -79,7 +77,7 @@ class ParquetBatches:
         import pyarrow.parquet as parquet
 
         # With a buffer, memory grows with the batch and not with what the writer took at a time.
-        self.file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
+        self.file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
         self.schema = self.file.schema_arrow
 
     def __enter__(self) -> ParquetBatches:
@@ -162,7 +160,7 @@ def entries(arrow: Any, array: Any) -> np.ndarray:
         return array.cast(arrow.float64()).to_numpy(zero_copy_only=False)
     if types.is_duration(kind):  # in days, as those of a DataFrame
         spans = array.cast(arrow.duration("us"), safe=False).cast(arrow.int64())
-        return spans.cast(arrow.float64()).to_numpy(zero_copy_only=False) / MICROSECONDS
+        return spans.cast(arrow.float64()).to_numpy(zero_copy_only=False) / 86_400e6  # of a day
     if types.is_integer(kind) and not array.null_count:
         return array.to_numpy(zero_copy_only=False)
     if types.is_timestamp(kind) or types.is_date(kind):

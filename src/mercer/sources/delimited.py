@@ -19,7 +19,6 @@ from mercer.sources.textfile import find_encoding
 __all__ = ["Delimited", "SmilesFile"]
 
 ROWS = "row names"  # as R calls them
-SAMPLE_CHARACTERS = 2**20  # from which the dialect is found
 SMILES = "smiles"
 
 
@@ -51,7 +50,7 @@ class Delimited:
         self.path = path
         self.text = find_encoding(path)
         with self.text.lines() as file:
-            sample = file.read(SAMPLE_CHARACTERS)
+            sample = file.read(2**20)  # characters, from which the dialect is found
             whole = not file.read(1)
         if not sample.strip():
             raise DomainError(f"{path} is empty; a table has a row of names and rows of entries")

@@ -16,12 +16,10 @@ __all__ = ["ALONE", "SPACE", "Dialect", "RowReader", "has_header", "parse", "sni
 
 SPACE = " "  # any number of them
 ALONE = "\x1f"  # separates nothing: a table of one column
-MAX_ENTRY = 2**24  # characters; a longer entry is a quotation mark that was not closed
 
 
 # In the order of preference: commas also stand inside of entries.
 DELIMITERS = ("\t", ";", ",", "|", SPACE, ALONE)
-STEADY_SHARE = 0.95  # of rows that have the same number of entries
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,8 @@ def parse(lines: Iterable[str], dialect: Dialect) -> RowReader:
     """Return the csv module's reader of the lines, which refuses quotation marks that are off."""
     if dialect.delimiter == SPACE:
         return WhitespaceReader(lines)
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_ENTRY))
+    # An entry of more characters is a quotation mark that was not closed.
+    csv.field_size_limit(max(csv.field_size_limit(), 2**24))
     return csv.reader(
         lines,
         delimiter=dialect.delimiter,
@@ -230,7 +229,7 @@ class _Trial:
     def steady(self) -> bool:
         """Whether the rows after the first have the same number of entries, almost all."""
         body = [len(row) == self.width for row in self.rows[1:]]
-        return sum(body) >= STEADY_SHARE * len(body)
+        return sum(body) >= 0.95 * len(body)
 
     @property
     def mostly_numbers(self) -> bool:

@@ -46,7 +46,6 @@ MISSING = frozenset(
 NO_RDKIT = (
     "SMILES were not checked, because RDKit is not installed: pip install 'mercer[molecules]'"
 )
-MAX_SHOWN = 40  # characters of an example
 Problems = dict[int, str]  # what is wrong, by the place of the row
 MAX_NAMED = 5  # bad rows that are named
 SKIP = "--skip-bad / skip_bad=True leaves them out"
@@ -117,8 +116,8 @@ def is_mostly(share: float, present: int) -> bool:
     return share > 0.95 or (present >= 8 and round((1 - share) * present) <= 1)
 
 
-def shorten(entry: str) -> str:
-    return entry if len(entry) <= MAX_SHOWN else entry[: MAX_SHOWN - 1] + "…"
+def shorten(entry: str, longest: int = 40) -> str:
+    return entry if len(entry) <= longest else entry[: longest - 1] + "…"
 
 
 def _text(entry: object, missing: frozenset[str]) -> str | None:

@@ -24,7 +24,6 @@ from mercer.sources.textfile import first_bytes
 __all__ = ["Format", "Hints", "detect", "open_source", "register_format"]
 
 BEGINNING = 2**16  # bytes of a file that tell its format
-MAX_CONTROL = 0.01  # share of control characters among the bytes of a text
 PACKED = (".gz", ".bz2")
 # Files of others, by their first bytes, and what to do with them.
 FOREIGN = {
@@ -212,7 +211,7 @@ def _refuse_foreign(path: Path, beginning: bytes) -> None:
             raise DomainError(f"{path} is {what}")
     wide = beginning.startswith((b"\xff\xfe", b"\xfe\xff"))  # UTF-16, half of which is zeros
     control = len(beginning) - len(beginning.translate(None, CONTROL))
-    if not wide and control > MAX_CONTROL * len(beginning):
+    if not wide and control > 0.01 * len(beginning):  # a text has hardly any
         raise DomainError(f"{path} is not a text file, nor one of those that can be read")
     if JSON.match(beginning):
         raise DomainError(f"{path} is JSON; save the table as CSV")

@@ -18,7 +18,6 @@ __all__ = ["FEATURES", "LABEL", "Libsvm", "cut", "describe_sparse", "fit_width"]
 
 FEATURES = "features"
 LABEL = "label"
-MAX_INDEX = 2**31 - 1  # that 32-bit indices of sparse arrays hold
 Lines = list[tuple[int, str]]
 
 
@@ -114,7 +113,8 @@ class Libsvm:
     def _range(self) -> tuple[int, int]:
         """The smallest and the largest index."""
         first = 0 if self.zero_based else 1
-        return first, MAX_INDEX if self.width is None else first + self.width - 1
+        # Indices of sparse arrays have 32 bits.
+        return first, 2**31 - 1 if self.width is None else first + self.width - 1
 
     def _problem(self, line: str) -> str | None:
         """Say what is wrong with a line, or return None."""

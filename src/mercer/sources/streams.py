@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["stream"]
 
 CHUNK_BYTES = 32_000_000  # of the numbers of a chunk
-SAMPLE_ROWS = 10_000  # of a text from which the kinds of its columns are told
 PARQUET = (".parquet", ".pq")
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -160,7 +159,7 @@ class TextChunks:
         self, path: Path, target: str | None, columns: Sequence[str] | None, rows: int | None
     ) -> None:
         self.path = path
-        sheet = read(path, target, limit=SAMPLE_ROWS)
+        sheet = read(path, target, limit=10_000)  # rows that tell the kinds of the columns
         self.recipe = recipe(sheet)
         if columns is not None:
             known = {column.name: column for column in sheet.columns}

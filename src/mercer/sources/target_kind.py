@@ -18,8 +18,6 @@ from mercer.sources.source import suggest_name
 __all__ = ["TASKS", "admit_task", "check_target", "find_target", "infer_target", "read_target"]
 
 TASKS = ("classify", "regress")
-MAX_WHOLE_CLASSES = 20  # different whole numbers that may be names of classes
-MIN_ROWS_PER_CLASS = 3  # of whole numbers, on average
 AS_CLASSES = "--kind classify / task='classify'"
 AS_NUMBERS = "--kind regress / task='regress'"
 SAID = "you said so"
@@ -79,9 +77,8 @@ def _classes_or_numbers(
     different = len(np.unique(values))
     if not (values == np.rint(values)).all():
         return _with_reason(column, f"{different:,} different numbers, not all whole"), notes
-    few = different <= 2 or (
-        different <= MAX_WHOLE_CLASSES and len(values) >= MIN_ROWS_PER_CLASS * different
-    )
+    # Up to twenty whole numbers may be names of classes, with three rows of each on average.
+    few = different <= 2 or (different <= 20 and len(values) >= 3 * different)
     what, other = ("classes", AS_NUMBERS) if few else ("numbers", AS_CLASSES)
     note = (
         f"the target {name!r} has {different:,} different whole numbers, which were taken for "

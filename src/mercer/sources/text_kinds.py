@@ -15,9 +15,6 @@ NUCLEOTIDES = set("ACGTUN")
 AMBIGUOUS = NUCLEOTIDES | set("RYSWKMBDHV-")
 AMINO_ACIDS = set("ACDEFGHIKLMNPQRSTVWY")
 UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
-SMILES_LOOKED_AT = 200  # entries
-SMILES_SHARE = 0.9  # of them that must be read
-NAMED_SMILES_SHARE = 0.5  # if the column is called so
 ATOM = r"(?:\[[^\[\]\s]+\]|Br|Cl|[BCNOPSFI]|[bcnops]|\*)"
 WRITTEN = re.compile(rf"{ATOM}(?:{ATOM}|[-=#$:/\\~.()@+]|%\d\d|\d)*")
 CHEMICAL = re.compile(r"[()=#\[\]]|[a-z]\d")  # what words do not have
@@ -104,9 +101,9 @@ def is_smiles(name: str, entries: Iterable[str]) -> str:
     bonds or rings; half of them must be read if the column is called so. Without RDKit, all of
     them must look so.
     """
-    few = list(islice(entries, SMILES_LOOKED_AT))
+    few = list(islice(entries, 200))
     called = "smiles" in name.lower()
-    enough = (NAMED_SMILES_SHARE if called else SMILES_SHARE) * len(few)
+    enough = (0.5 if called else 0.9) * len(few)  # a name says something, too
     looks = sum(WRITTEN.fullmatch(entry) is not None for entry in few)
     chemical = sum(CHEMICAL.search(entry) is not None for entry in few)
     if looks < enough or not (called or chemical >= len(few) / 2):

@@ -55,8 +55,6 @@ __all__ = [
     "on_columns",
 ]  # fmt: skip
 
-MAX_SVC_CLASSES = 60  # whose pairs are few enough for a machine each
-MAX_ALIGNED = 200  # letters up to which sequences of one length are taken as aligned
 NUMBERS = ("numeric", "date")
 
 
@@ -165,7 +163,7 @@ def families(
     if machine is None:
         usual = [family for family in known if family.name in USUAL]
         out = {}
-        if task == "classify" and classes > MAX_SVC_CLASSES:
+        if task == "classify" and classes > 60:  # whose pairs are too many for a machine each
             out["svm"] = f"{classes} classes make {classes * (classes - 1) // 2} duels of two"
         left = [(family, out[family.name]) for family in usual if family.name in out]
         return [family for family in usual if family.name not in out], left
@@ -265,7 +263,7 @@ def _parts(X: pd.DataFrame, column: Column) -> list[Kernel]:
 def _aligned(entries: pd.Series) -> bool:
     """Tell whether all sequences have one length, as windows around a site do."""
     lengths = np.unique(entries.dropna().str.len())
-    return len(lengths) == 1 and lengths[0] <= MAX_ALIGNED
+    return len(lengths) == 1 and lengths[0] <= 200  # letters; longer ones are not aligned
 
 
 def on_columns(kernel: Kernel, X: Any, columns: Sequence[Column]) -> Kernel:

@@ -18,7 +18,6 @@ from mercer.studies.results import Example, HeldOutPredictions, Neighbor
 __all__ = ["find_examples"]
 
 MAX_COMPARED = 2000  # rows among which the typical ones are found; of more, a sample
-MAX_JUDGED = 500  # wrong rows that are looked at where nobody knows how sure the machine was
 MAX_CLASSES, MAX_CONFUSED, NEIGHBORS = 6, 8, 3  # that are shown
 DIGITS = 12  # beyond which similarities are equal, so that rounding decides nothing
 
@@ -60,7 +59,8 @@ def find_examples(
         typical = _typical_classes(S, some, y, held_out.prediction)
         wrong = np.flatnonzero(y != held_out.prediction)
         if held_out.probabilities is None:
-            wrong = np.sort(rng.permutation(wrong)[:MAX_JUDGED])
+            # Nobody knows how sure the machine was, so that similarities must tell.
+            wrong = np.sort(rng.permutation(wrong)[:500])
             surety = _resemblance(similar(wrong, some), wrong, some, y, held_out.prediction)
         else:
             surety = _probability(machine.classes_, wrong, held_out)

@@ -23,10 +23,7 @@ from mercer.studies.results import Surface
 
 __all__ = ["FamilyChoice", "InnerFolds", "choose"]
 
-MAX_EXTENSIONS = 6  # of a grid, both of its sides together
-MIN_GAIN = 0.005  # share of the error; a grid is not continued for less
 MIN_SCALE, MAX_SCALE = 1 / 16, 16.0  # of bandwidths, in units of the heuristic's
-MAX_FORMULA = 1000  # letters; a kernel that has learned more is written without it
 TIE = 1e-9  # errors that differ by less are equal, and the simpler choice is taken
 
 
@@ -135,7 +132,7 @@ class Grid:
     def formula(self, scale: float) -> str:
         """Return the kernel of a scale as text."""
         kernel = self.kernels[scale]
-        if len(repr(kernel)) <= MAX_FORMULA:
+        if len(repr(kernel)) <= 1000:  # letters; one that has learned more is not written out
             return repr(kernel)
         asked = self.candidate.kernel
         if self.candidate.scales:
@@ -155,7 +152,7 @@ class Grid:
             self.trouble = str(error)
             return
         self._try(self.scales, self.values)
-        for _ in range(MAX_EXTENSIONS):
+        for _ in range(6):  # extensions, on both sides together
             if not np.isfinite(self.lowest):
                 return
             scales, values = self._beyond()
@@ -229,7 +226,7 @@ def _at_end(errors: dict[Any, float]) -> int:
     lowest = np.nanmin(list(errors.values()))
     for end, inside, side in ((0, 1, -1), (-1, -2, 1)):
         gain = errors[ordered[inside]] - errors[ordered[end]]
-        if errors[ordered[end]] == lowest and not gain <= MIN_GAIN * lowest:
+        if errors[ordered[end]] == lowest and not gain <= 0.005 * lowest:  # less is no gain
             return side
     return 0
 

@@ -22,7 +22,6 @@ from mercer.studies.folds import rare
 __all__ = ["codes_of", "columns", "find_leaks", "group_answers"]
 
 MAX_UNEXPLAINED = 0.01  # share that a leak leaves open: of the rows, or of the target's variance
-SCREENED_ROWS = 1000  # of the first look at a column
 MAX_UNEXPLAINED_THERE = 0.2  # share that may be left open in the first look
 FALSE_ALARM = 1e-3  # probability that some column seems to be a leak
 
@@ -55,7 +54,8 @@ def find_leaks(sheet: Sheet, fold: np.ndarray) -> list[tuple[str, float]]:
         ways = gammaln(count + 1) - gammaln(largest + 1) - gammaln(count - largest + 1)
         if ways < math.log(2 * sheet.X.shape[1] / FALSE_ALARM):
             return []
-    some, folds = rows[:: math.ceil(len(rows) / SCREENED_ROWS)], np.unique(fold[rows])
+    # The first look at a column is at about a thousand rows.
+    some, folds = rows[:: math.ceil(len(rows) / 1000)], np.unique(fold[rows])
     # All zeros of a sparse column get one answer, so one with few other entries explains little.
     least = MAX_UNEXPLAINED_THERE * len(y) if numbers else (1 - MAX_UNEXPLAINED) * len(y) - largest
     found = []

@@ -21,7 +21,6 @@ __all__ = ["Predictions", "SavedModel", "open_model", "predict_unsampled"]
 
 CHUNK_ROWS = 10_000  # that are read and predicted at once
 PREVIEW_ROWS = 1000  # that show what a table has, for a machine that was saved without its recipe
-MAX_PROBABILITIES = 50_000_000  # of rows that were not learned from, all classes together
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +189,8 @@ def predict_unsampled(model: Any, sheet: Sheet, show: bool | None = None) -> Uns
     if sheet.path is None or len(sheet) + len(sheet.bad) >= sheet.total:
         return None
     saved = SavedModel(model, recipe(sheet))
-    chances = saved.classes is not None and sheet.total * len(saved.classes) <= MAX_PROBABILITIES
+    # More probabilities than 400 MB are not kept.
+    chances = saved.classes is not None and sheet.total * len(saved.classes) <= 50_000_000
     rows, truths, answers = [], [], []
     tables: list[Any] = []
     bad: list[BadRow] = []

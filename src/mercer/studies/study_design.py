@@ -40,15 +40,11 @@ if TYPE_CHECKING:
 __all__ = ["StudyDesign", "design", "study"]
 
 TASKS = ("classify", "regress")
-INNER_FOLDS = 5
-MAX_ROWS_FOR_TEN_FOLDS = 200  # with more rows, five outer folds judge
 MIN_ROWS = 6  # of fewer nothing can be said
 # Rows that a minute allows: all of them are learned from, some of them choose parameters. Work
 # grows with the cube of the rows, so that eight times the time allows twice as many.
 LEARNED_PER_MINUTE, CHOOSING_PER_MINUTE = 5000, 1000
 MIN_LEARNED, MAX_LEARNED = 1000, 40_000
-SLOW_KERNEL = 4  # times fewer rows where a single similarity takes long
-MAX_HALF_RANGE = 1e100  # of targets: the squares of larger ones overflow
 
 
 def study(
@@ -137,16 +133,16 @@ def design(
         columns=sheet.columns,
         standardize=kernel is None and not sparse.issparse(sheet.X),
         kernel=kernel,
-        inner=INNER_FOLDS,
+        inner=5,
         most=_rows(CHOOSING_PER_MINUTE, budget, kernel),
         seed=seed,
     )
-    outer = min(10 if len(sheet) <= MAX_ROWS_FOR_TEN_FOLDS else 5, largest)
+    outer = min(10 if len(sheet) <= 200 else 5, largest)  # of many rows fewer folds judge as well
     return StudyDesign(found, sheet, procedure, chosen, left, outer, budget)
 
 
 def _rows(count: int, budget: float, kernel: Kernel | None) -> int:
-    slow = SLOW_KERNEL if kernel is not None and kernel.slow else 1
+    slow = 4 if kernel is not None and kernel.slow else 1  # times fewer rows
     scaled = count * (budget / 60.0) ** (1 / 3) / slow
     return int(np.clip(scaled, MIN_LEARNED / slow, MAX_LEARNED))
 
@@ -191,7 +187,7 @@ def _require_learnable(sheet: Sheet) -> tuple[int, int]:
         )
     if y.dtype.kind == "f":
         width = float(y.max() / 2 - y.min() / 2)
-        if not (width == 0 or 1 / MAX_HALF_RANGE <= width <= MAX_HALF_RANGE):
+        if not (width == 0 or 1e-100 <= width <= 1e100):  # squares beyond over- or underflow
             raise DomainError(
                 f"the numbers of {name} differ by {width:.0e}, whose squares no "
                 "computer can hold; write them in another unit"
