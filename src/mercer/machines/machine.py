@@ -47,12 +47,14 @@ class Machine(Abilities, BaseEstimator):
 
     kernel: Any
     abilities: ClassVar[tuple[Ability, ...]] = ("shared Gram matrix",)
+    _cached_names: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **options: Any) -> None:
         for name in ANSWERS:
             if isinstance(vars(cls).get(name), types.FunctionType):
                 setattr(cls, name, by_chunks(vars(cls)[name]))
         super().__init_subclass__(**options)
+        cls._cached_names = cached_names(cls)
 
     @property
     def similarities_suffice(self) -> bool:
@@ -134,7 +136,7 @@ class Machine(Abilities, BaseEstimator):
 
         What was computed from an earlier fit is dropped.
         """
-        for name in cached_names(type(self)):
+        for name in self._cached_names:
             self.__dict__.pop(name, None)
         self._check_width(X, points, reset=True)
 
