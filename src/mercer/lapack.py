@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "EPS",
     "add_inner",
     "add_outer",
     "factor",
@@ -28,6 +29,8 @@ __all__ = [
     "times_inverse",
     "tridiagonal",
 ]
+
+EPS = float(np.finfo(float).eps)  # from 1 to the next number in double precision
 
 LEAF_ORDER = 64  # of a triangle that is worked on at once
 MIN_ORDER_FOR_LEAVES = 320  # of a matrix that is worth being factored leaf by leaf

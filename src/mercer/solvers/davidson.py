@@ -32,6 +32,7 @@ from sklearn.utils import check_random_state
 
 from mercer.gram import Operator
 from mercer.gram.centered import Centered
+from mercer.lapack import EPS
 from mercer.progress import convergence
 from mercer.solvers.cost import (
     FLOP_SECONDS,
@@ -41,7 +42,7 @@ from mercer.solvers.cost import (
     item_bytes,
     product_seconds,
 )
-from mercer.solvers.eigenpairs import EPS, Eigenpairs, certify_eigenpairs
+from mercer.solvers.eigenpairs import Eigenpairs, certify_eigenpairs
 from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, pivoted_cholesky
 from mercer.threads import one_blas_thread

@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 
 from mercer.gram import LowRank, Operator
 from mercer.gram.centered import Centered
+from mercer.lapack import EPS
 from mercer.solvers.cost import (
     FLOP_SECONDS,
     Cost,
@@ -27,8 +28,6 @@ from mercer.solvers.cost import (
 from mercer.solvers.ridge.solver import Approximation, Status
 
 __all__ = ["DenseEigensolver", "Eigenpairs", "certify_eigenpairs", "rounding"]
-
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 
 from mercer.gram import Operator
 from mercer.gram.stored import one_blas_thread
+from mercer.lapack import EPS
 from mercer.progress import convergence
 from mercer.solvers.cost import (
     FLOP_SECONDS,
@@ -33,7 +34,7 @@ from mercer.solvers.cost import (
     item_bytes,
     product_seconds,
 )
-from mercer.solvers.eigenpairs import EPS, Eigenpairs, certify_eigenpairs
+from mercer.solvers.eigenpairs import Eigenpairs, certify_eigenpairs
 from mercer.threads import cores
 from mercer.values import Seed
 

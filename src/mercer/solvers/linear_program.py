@@ -29,13 +29,13 @@ from numpy.typing import ArrayLike
 
 from mercer.domains import real_numbers
 from mercer.errors import DomainError, ValidityError
+from mercer.lapack import EPS
 from mercer.solvers.status import SolverResult
 
 __all__ = ["BYTES_PER_ENTRY", "LinearSolution", "separate"]
 
 # For each entry of the matrix, at the peak: it, the program, and what SciPy and HiGHS copy.
 BYTES_PER_ENTRY = 130
-EPS = float(np.finfo(float).eps)
 HIGHS_TOLERANCE = 1e-9  # of HiGHS; its own choice, 1e-7, may leave a gap that can be seen
 POLISHING_STEPS = 2
 BOUND_TOLERANCE = 1e-9  # share of C by which a y must be inside its bounds

@@ -42,13 +42,12 @@ from scipy.linalg import lapack
 from mercer.errors import SolveError
 from mercer.gram import LowRank, Operator
 from mercer.kernels.features import scaled_rows
+from mercer.lapack import EPS
 from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
 from mercer.solvers.losses import Curvature, Loss
 from mercer.solvers.ridge.solver import Problem
 
 __all__ = ["GramObjective", "preconditioner"]
-
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)

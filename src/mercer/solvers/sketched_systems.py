@@ -31,6 +31,7 @@ from scipy.linalg import lapack
 from mercer.errors import SolveError
 from mercer.gram.sketch import Sketch
 from mercer.gram.whitening import Whitening
+from mercer.lapack import EPS
 
 __all__ = [
     "FactoredInverse",
@@ -41,8 +42,6 @@ __all__ = [
     "joined",
     "moments_pay",
 ]
-
-EPS = float(np.finfo(float).eps)
 
 
 class SketchFeatures:
