@@ -10,11 +10,11 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from mercer.errors import SolveError
+from mercer.lapack import EPS
 
 __all__ = ["Whitening"]
 
 EIGEN_UP_TO = 3000  # centers from which a decomposition takes too long, and a factor must do
-EPS = float(np.finfo(float).eps)
 MAX_JITTER_TRIES = 6  # of adding ten times more to the diagonal
 
 

@@ -23,7 +23,4 @@ __all__ = [
     "size_of",
 ]
 
-__getattr__ = renamed(
-    __name__,
-    {"human": "format_bytes", "plan_ridge": "choose_ridge", "plan_sketch": "choose_sketch"},
-)
+__getattr__ = renamed(__name__, {"human": "format_bytes"})

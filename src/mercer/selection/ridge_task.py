@@ -17,6 +17,7 @@ from mercer.domains import Items, Points, admit_weights
 from mercer.errors import SelectionError
 from mercer.gram import LowRank, Operator
 from mercer.kernels import Kernel
+from mercer.lapack import EPS
 from mercer.machines.abilities import able
 from mercer.machines.scores import cheapest
 from mercer.memory import afford
@@ -26,7 +27,6 @@ from mercer.solvers.ridge.spectral import FeatureSystem, TridiagonalSystem
 __all__ = ["Measures", "RidgeTask", "decompose", "measure", "path_task", "search_task"]
 
 RIDGES = "KernelRidge, KernelRidgeClassifier, KernelDiscriminant"
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,10 @@ from scipy.linalg import eigh, eigvalsh_tridiagonal, svd
 from scipy.linalg.lapack import dpttrf, dpttrs
 
 from mercer import lapack
+from mercer.lapack import EPS
 from mercer.solvers.ridge.inverse import MIN_SHARE_LEFT, RidgeInverse, Rows, System
 
 __all__ = ["FeatureInverse", "FeatureSystem", "TridiagonalInverse", "TridiagonalSystem"]
-
-EPS = float(np.finfo(float).eps)
 
 
 class TridiagonalSystem(System):
