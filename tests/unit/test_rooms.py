@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,37 @@ def room_of(module: str) -> str:
 def test_every_room_imports_only_from_rooms_before_it():
     assert any(ROOT.rglob("*.py"))
     assert violations(ROOT) == []
+
+
+def files_imported_by(path: Path, root: Path) -> set[str]:
+    """Return the modules that a file imports, at any depth of its code, packages left out."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    places = (root.parent / (name.replace(".", "/") + ".py") for name in found)
+    return {module_of(place, root) for place in places if place.is_file()}
+
+
+def import_graph(root: Path) -> dict[str, set[str]]:
+    files = [path for path in root.rglob("*.py") if path.name != "__init__.py"]
+    return {module_of(path, root): files_imported_by(path, root) for path in files}
+
+
+def test_no_import_hides_a_cycle():
+    """Not even one inside a function, or for type checking only."""
+    list(TopologicalSorter(import_graph(ROOT)).static_order())
+
+
+def test_a_hidden_cycle_is_found(tmp_path):
+    (tmp_path / "mercer").mkdir()
+    for name, other in (("left", "right"), ("right", "left")):
+        code = f"def later():\n    from mercer.{other} import thing\n"
+        (tmp_path / "mercer" / f"{name}.py").write_text(code, encoding="utf-8")
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(import_graph(tmp_path / "mercer")).static_order())
 
 
 def test_there_is_no_module_called_utils():

@@ -11,7 +11,7 @@ it, which is the nearest distribution that agrees.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from scipy.special import expit
@@ -20,11 +20,10 @@ from sklearn.utils import check_random_state
 from mercer.domains import Points
 from mercer.errors import DomainError
 from mercer.gram import product
+from mercer.kernels import Kernel
 from mercer.machines.folds import stratified_folds
 from mercer.machines.multiclass import binary_problems
-
-if TYPE_CHECKING:
-    from mercer.machines.svm_classifier import Learned, SupportVectorClassifier
+from mercer.machines.svm import SupportExpansion
 from mercer.values import Seed
 
 __all__ = ["METHODS", "Calibration", "agree_with", "calibrate", "couple_pairs", "fit_sigmoid"]
@@ -60,9 +59,38 @@ class Calibration:
         return agree_with(P, winners)
 
 
+class BinaryScores(Protocol):
+    """What a fit has learned: a function with a column for each binary problem."""
+
+    @property
+    def expansion(self) -> SupportExpansion: ...
+
+    @property
+    def intercept(self) -> np.ndarray: ...
+
+
+class Refittable(Protocol):
+    """A machine that can learn once more, from the items outside of a fold."""
+
+    multiclass: str
+    probability: bool | str
+    random_state: Seed
+
+    def _resolve(self, points: Points, weights: np.ndarray | None = None) -> Kernel: ...
+
+    def _learn(
+        self,
+        kernel: Kernel,
+        points: Points,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        classes: np.ndarray,
+    ) -> BinaryScores: ...
+
+
 def calibrate(
-    machine: SupportVectorClassifier,
-    learned: Learned,
+    machine: Refittable,
+    learned: BinaryScores,
     points: Points,
     codes: np.ndarray,
     classes: np.ndarray,
@@ -98,7 +126,7 @@ def calibrate(
     return Calibration(slopes, shifts, count, machine.multiclass)
 
 
-def _scores(learned: Learned, points: Points) -> np.ndarray:
+def _scores(learned: BinaryScores, points: Points) -> np.ndarray:
     function = learned.expansion.function
     values = product(function.kernel, points.as_new(), function.points, function.coefficients)
     return values.reshape(len(values), -1) + learned.intercept
