@@ -373,7 +373,7 @@ def _listed(values: object, name: str) -> list[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
-def plain(value: Any, what: str) -> Any:
+def plain(value: object, what: str) -> Any:
     """Return a label as a Python object, refusing what is missing or cannot be compared."""
     if type(value) is str or type(value) is int:
         return value

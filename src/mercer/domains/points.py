@@ -78,6 +78,16 @@ class Points:
         """Memory that a working copy of the numbers would take."""
         return 8 * len(self) * (self.width or 0)
 
+    @property
+    def encoded_bytes(self) -> int:
+        """Memory that the encodings of these points take, and what a fit makes of them."""
+        return sum(view.fitted_bytes for view in self._views.values() if isinstance(view, Points))
+
+    @property
+    def fitted_bytes(self) -> int:
+        """Memory that an encoding takes while it is used, with encodings of its own."""
+        return self.bytes + self.encoded_bytes
+
     def __getitem__(self, rows: RowIndex) -> Points:
         part = self.take(rows)
         part._views = {key: view[rows] for key, view in self._views.items()}

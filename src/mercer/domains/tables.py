@@ -91,7 +91,7 @@ class Table(Points):
 
     def select(self, columns: tuple[Any, ...]) -> Table:
         """Return the columns named by indices, slices or names."""
-        places = self._positions(columns)
+        places = self.positions(columns)
         if is_frame(self.frame):
             return Table(self.frame.iloc[:, places], places=places)
         if isinstance(self.frame, np.ndarray) or sparse.issparse(self.frame):
@@ -161,7 +161,8 @@ class Table(Points):
             return repr(self.frame.columns[column])
         return str(self.places[column] if self.places else column)
 
-    def _positions(self, columns: tuple[Any, ...]) -> list[int]:
+    def positions(self, columns: tuple[Any, ...]) -> list[int]:
+        """Return the numbers of columns given by indices, slices or names."""
         names = list(self.frame.columns) if is_frame(self.frame) else []
         return [j for column in columns for j in self._position(column, names)]
 

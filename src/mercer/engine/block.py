@@ -16,6 +16,7 @@ from scipy import sparse
 
 from mercer.domains import Points, Vectors
 from mercer.engine.single import exponential
+from mercer.engine.transform import RowTransform, Scales
 from mercer.errors import DomainError
 
 __all__ = [
@@ -191,11 +192,11 @@ class Block:
         return np.exp(K, out=K)
 
 
-def _is_single(points: Any) -> bool:
+def _is_single(points: Points) -> bool:
     return isinstance(points, Vectors) and points.single
 
 
-def rows(block: Block, scales: tuple[float, ...] | None = None) -> tuple[Any, Any]:
+def rows(block: Block, scales: Scales = None) -> tuple[Any, Any]:
     """Return the vectors of both sides in working precision, divided by `scales`."""
     return block.share(
         ("rows", scales), lambda: tuple(scaled(s, scales, block.dtype) for s in sides(block))
@@ -214,7 +215,7 @@ def dots(block: Block) -> Any:
     return block.share("dots", lambda: multiply(block, *rows(block)))
 
 
-def norms(block: Block, scales: tuple[float, ...] | None = None) -> tuple[Any, Any]:
+def norms(block: Block, scales: Scales = None) -> tuple[Any, Any]:
     """Return |x|² of the rows and |z|² of the columns.
 
     Examples
@@ -237,15 +238,16 @@ def sides(block: Block) -> tuple[Vectors, Vectors]:
     return left, right
 
 
-def scaled(
-    points: Vectors, scales: tuple[float, ...] | None, dtype: DTypeLike = np.float64
-) -> Any:
+def scaled(points: Vectors, scales: Scales, dtype: DTypeLike = np.float64) -> Any:
+    """Return the rows divided by `scales`, or transformed, in working precision."""
     array = points.array
     if isinstance(array, np.ndarray) or sparse.issparse(array):
         # Products in double, unless someone who asks for single also checks the answer.
         array = array.astype(dtype, copy=False)
     if scales is None:
         return array
+    if isinstance(scales, RowTransform):
+        return scales.apply(array)
     if sparse.issparse(array):
         return (array @ sparse.diags_array(1.0 / np.asarray(scales))).tocsr()
     xp = points.xp

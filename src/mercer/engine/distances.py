@@ -26,12 +26,16 @@ from mercer.engine.block import (
 )
 from mercer.engine.nonzeros import Nonzeros, squared_over_nonzeros
 from mercer.engine.single import absolute, squared
+from mercer.engine.transform import RowTransform, Scales
 
 __all__ = [
     "absolute_differences",
     "cityblock",
+    "magnitude_power",
     "minkowski",
     "move_to_origin",
+    "near_origin",
+    "power",
     "squared_differences",
     "squared_distances",
 ]
@@ -47,7 +51,7 @@ CANCELLATION_IN_SINGLE = 1e-3
 SPOILED_ONE_IN = 16
 
 
-def squared_distances(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+def squared_distances(block: Block, scales: Scales = None) -> Any:
     """Return all |x − z|² of a block, each to nearly full relative accuracy.
 
     Examples
@@ -59,7 +63,7 @@ def squared_distances(block: Block, scales: tuple[float, ...] | None = None) -> 
     return block.share(("squared", scales), lambda: _squared(block, scales))
 
 
-def cityblock(block: Block, scales: tuple[float, ...] | None = None) -> Any:
+def cityblock(block: Block, scales: Scales = None) -> Any:
     """Return all Σ|xᵢ − zᵢ| of a block.
 
     Examples
@@ -71,26 +75,68 @@ def cityblock(block: Block, scales: tuple[float, ...] | None = None) -> Any:
     return block.share(("cityblock", scales), lambda: _cityblock(block, scales))
 
 
-def minkowski(block: Block, order: float, weights: tuple[float, ...] | None) -> Any:
-    """Return all Σ wᵢ|xᵢ − zᵢ|^r of a block (the power sum, without its root)."""
-    if weights is None and order in (1.0, 2.0):
-        return cityblock(block) if order == 1.0 else squared_distances(block)
+def minkowski(block: Block, order: float, scales: Scales = None) -> Any:
+    """Return all Σ|xᵢ − zᵢ|^r of a block (the power sum, without its root).
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> minkowski(Block(VECTORS.admit([[0.0, 0.0]]), VECTORS.admit([[1.0, 4.0]])), 1.5)
+    array([[9.]])
+    """
+    if order in (1.0, 2.0):
+        return cityblock(block, scales) if order == 1.0 else squared_distances(block, scales)
 
     def compute() -> Any:
-        xp, (A, B) = block.xp, rows(block)
-        w = weights or (1.0,) * int(A.shape[1])
-        return sum_over_dimensions(block, A, B, lambda i, u: w[i] * xp.abs(u) ** order)
+        left, right = near_origin(block, scales)
+        return sum_over_dimensions(
+            block, left.array, right.array, lambda _, u: magnitude_power(block, u, order)
+        )
 
-    return block.share(("minkowski", order, weights), compute)
+    return block.share(("minkowski", order, scales), compute)
 
 
-def squared_differences(block: Block, H: np.ndarray, scales: tuple[float, ...]) -> np.ndarray:
+def magnitude_power(block: Block, u: Array, order: float) -> Any:
+    """Return |u|^r, with NumPy in the memory of u."""
+    if not isinstance(u, np.ndarray):
+        return block.xp.abs(u) ** order
+    np.abs(u, out=u)
+    if order == 1.5:
+        u *= np.sqrt(u)
+        return u
+    with np.errstate(divide="ignore"):
+        np.log(u, out=u)  # which, with the exponential, is faster than a power
+    u *= order
+    return np.exp(u, out=u)
+
+
+def power(block: Block, values: Array, exponent: float) -> Any:
+    """Return values^exponent of what is not negative, in a new array unless the exponent is 1."""
+    if exponent == 1.0:
+        return values
+    if not isinstance(values, np.ndarray) or values.shape != block.shape:
+        return block.xp.sqrt(values) if exponent == 0.5 else values**exponent
+    out = block.empty()
+    if exponent in (0.25, 0.5, 0.75):
+        np.sqrt(values, out=out)
+        if exponent == 0.75:
+            out *= np.sqrt(out)
+        return np.sqrt(out, out=out) if exponent == 0.25 else out
+    if exponent == 2.0:
+        return np.square(values, out=out)
+    with np.errstate(divide="ignore"):
+        np.log(values, out=out)
+    out *= exponent
+    return np.exp(out, out=out)
+
+
+def squared_differences(block: Block, H: np.ndarray, scales: Scales) -> np.ndarray:
     """Return Σ Hᵢⱼ(xᵢ − zⱼ)² in each dimension, by products instead of all the differences.
 
     Seen from one origin, little cancels in h·x² + h'·z² − 2xᵀHz with the row and column sums h, h'
     of H.
     """
-    A, B = (side.array for side in _near_origin(block, scales))
+    A, B = (side.array for side in near_origin(block, scales))
     across = H @ B
     if sparse.issparse(A):
         own = A.multiply(A).T @ H.sum(axis=1) + B.multiply(B).T @ H.sum(axis=0)
@@ -99,14 +145,17 @@ def squared_differences(block: Block, H: np.ndarray, scales: tuple[float, ...]) 
     return own - 2 * np.einsum("ij,ij->j", A, across)
 
 
-def absolute_differences(block: Block, H: np.ndarray, scales: tuple[float, ...]) -> np.ndarray:
-    """Return Σ Hᵢⱼ|xᵢ − zⱼ| in each dimension."""
-    A, B = (side.array for side in _near_origin(block, scales))
-    found, work = np.empty(len(scales)), None
-    for d in range(len(scales)):
+def absolute_differences(
+    block: Block, H: np.ndarray, scales: Scales, order: float = 1.0
+) -> np.ndarray:
+    """Return Σ Hᵢⱼ|xᵢ − zⱼ|^r in each dimension."""
+    A, B = (side.array for side in near_origin(block, scales))
+    found, work = np.empty(A.shape[1]), None
+    for d in range(A.shape[1]):
         a, b = (s[:, [d]].toarray()[:, 0] if sparse.issparse(s) else s[:, d] for s in (A, B))
         work = outer(block, "subtract", a, b, work)
-        found[d] = dot(H, np.abs(work, out=work))
+        np.abs(work, out=work)
+        found[d] = dot(H, work if order == 1.0 else magnitude_power(block, work, order))
     return found
 
 
@@ -152,19 +201,20 @@ def widen(wide: np.ndarray) -> MovedRows:
     return MovedRows(wide[:, :-2], wide[:, -1], wide)
 
 
-def move_to_origin(points: Vectors, scales: tuple[float, ...] | None, origin: Any) -> MovedRows:
+def move_to_origin(points: Vectors, scales: Scales, origin: Any) -> MovedRows:
     """Return points prepared for distances; made once for all tiles if they have an origin."""
 
     def prepare(p: Points) -> MovedRows:
         assert isinstance(p, Vectors)
         unmoved = origin is None or origin is ZERO
-        array = scaled(Vectors(p.array if unmoved else p.array - origin), scales)
+        seen = p.array if unmoved else _dense(p.array) - origin
+        array = scaled(Vectors(seen), scales)
         lengths = squares(array)
         if not isinstance(array, np.ndarray):
             return MovedRows(array, lengths)
         if p.single:
             array, lengths = array.astype(np.float32), lengths.astype(np.float32)
-        if origin is ZERO:
+        if origin is ZERO and not isinstance(scales, RowTransform):
             return MovedRows(array, lengths, nonzeros=Nonzeros.of(array))
         ones = np.ones(len(array), array.dtype)
         return widen(np.column_stack([array, ones, lengths]))
@@ -176,22 +226,29 @@ def move_to_origin(points: Vectors, scales: tuple[float, ...] | None, origin: An
     return prepared
 
 
-def _near_origin(block: Block, scales: tuple[float, ...] | None) -> tuple[MovedRows, MovedRows]:
+def near_origin(block: Block, scales: Scales) -> tuple[MovedRows, MovedRows]:
     """Return both sides seen from one origin, and only then scaled: that loses no digits."""
     left, right = sides(block)
     origin = left.origin if left.origin is right.origin else None
-    if origin is None and not left.is_sparse:
+    if origin is None and left.is_sparse and isinstance(scales, RowTransform):
+        origin = np.asarray(right.array.mean(axis=0)).ravel()  # transformed rows are dense
+    elif origin is None and not left.is_sparse:
         origin = block.xp.mean(right.array, axis=0)
     return move_to_origin(left, scales, origin), move_to_origin(right, scales, origin)
 
 
-def _squared(block: Block, scales: tuple[float, ...] | None) -> Any:
+def _dense(array: Array) -> Any:
+    return array.toarray() if sparse.issparse(array) else array
+
+
+def _squared(block: Block, scales: Scales) -> Any:
     left, _ = sides(block)
     single = block.dtype == np.float32
-    if not single and not left.is_sparse and left.width <= FEW_DIMENSIONS:
+    mixed = isinstance(scales, RowTransform)
+    if not single and not left.is_sparse and left.width <= FEW_DIMENSIONS and not mixed:
         return _direct(block, scales)
-    A, B = _near_origin(block, scales)
-    if single and left.width <= FEW_IN_SINGLE:
+    A, B = near_origin(block, scales)
+    if single and A.array.shape[1] <= FEW_IN_SINGLE:
         return squared(np.ascontiguousarray(A.array), B.transposed, block.empty())
     return _mended(block, _expanded(block, A, B), A, B, scales)
 
@@ -209,8 +266,10 @@ def _expanded(block: Block, A: MovedRows, B: MovedRows) -> Any:
     return D
 
 
-def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
+def _direct(block: Block, scales: Scales) -> Any:
     """Add up the squared differences themselves: slower, but nothing cancels."""
+    if isinstance(scales, RowTransform):
+        return _direct_mixed(block, scales)
 
     def term(i: int, difference: Array) -> Any:
         if scales is not None:
@@ -221,9 +280,25 @@ def _direct(block: Block, scales: tuple[float, ...] | None) -> Any:
     return sum_over_dimensions(block, *rows(block), term)
 
 
-def _mended(
-    block: Block, D: Array, A: MovedRows, B: MovedRows, scales: tuple[float, ...] | None
-) -> Any:
+def _direct_mixed(block: Block, transform: RowTransform) -> Any:
+    """Do the same in other coordinates, where every difference takes all the old ones.
+
+    Differences come first: of equal rows they are exactly zero, those of rows that were
+    transformed one by one need not be.
+    """
+    X, Z = map(_dense, rows(block))
+    total: Any = 0.0
+    for column in transform.matrix.T.tolist():
+
+        def weighted(i: int, u: Array, column: list[float] = column) -> Any:
+            return u * column[i]
+
+        found = sum_over_dimensions(block, X, Z, weighted)
+        total = total + found * found
+    return total
+
+
+def _mended(block: Block, D: Array, A: MovedRows, B: MovedRows, scales: Scales) -> Any:
     """Compute the entries that cancellation has spoiled again, from the original differences."""
     xp = block.xp
     if A.nonzeros is not None and A.nonzeros.exact and B.nonzeros.exact:
@@ -241,7 +316,8 @@ def _mended(
     # Single precision has its digits only near the origin, where scales are done with too.
     inside = single or sparse.issparse(A.array)
     X, Z = (A.array, B.array) if inside else rows(block)
-    if np.count_nonzero(near) * SPOILED_ONE_IN > D.size and not sparse.issparse(X):
+    one_by_one = sparse.issparse(X) or isinstance(scales, RowTransform)
+    if np.count_nonzero(near) * SPOILED_ONE_IN > D.size and not one_by_one:
         again = (
             sum_over_dimensions(block, X, Z, lambda _, u: np.square(u, out=u))
             if single
@@ -255,15 +331,15 @@ def _mended(
     for part in range(0, len(i), len(D)):  # a few at a time: each takes a row of memory
         places = (i[part : part + len(D)], j[part : part + len(D)])
         difference = X[places[0]] - Z[places[1]]
-        if scales is not None and not inside:
+        if isinstance(scales, RowTransform) and not inside:
+            difference = scales.apply(difference)
+        elif scales is not None and not inside:
             difference /= np.asarray(scales)
         D[places] = squares(difference)
     return D
 
 
-def _mended_elsewhere(
-    block: Block, D: Array, near: Array, scales: tuple[float, ...] | None
-) -> Any:
+def _mended_elsewhere(block: Block, D: Array, near: Array, scales: Scales) -> Any:
     """Do the same with another array library; only Torch's arrays can be written into."""
     xp = block.xp
     count = int(xp.count_nonzero(near))
@@ -282,8 +358,8 @@ def _mended_elsewhere(
     return D
 
 
-def _cityblock(block: Block, scales: tuple[float, ...] | None) -> Any:
-    left, right = _near_origin(block, scales)
+def _cityblock(block: Block, scales: Scales) -> Any:
+    left, right = near_origin(block, scales)
     A, B = left.array, right.array
     if block.dtype == np.float32:
         return absolute(np.ascontiguousarray(A), right.transposed, block.empty())

@@ -26,7 +26,7 @@ from mercer.kernels.patterns import Occurrences, PatternKernel, Patterns, Vocabu
 from mercer.kernels.structures.sets import members
 from mercer.kernels.tables import On
 
-__all__ = ["Attribution", "attribute"]
+__all__ = ["Attribution", "attribute", "of_patterns", "with_columns"]
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,8 @@ def _(kernel: Normalize, block: Block, W: np.ndarray) -> list[Attribution]:
 @attribute.register
 def _(kernel: On, block: Block, W: np.ndarray) -> list[Attribution]:
     if kernel.missing != "error":
-        return [replace(part, columns=kernel.columns) for part in _whole(kernel, block, W)]
-    inner = _inside(kernel, kernel.kernel, block, W)
-    return [replace(part, columns=part.columns or kernel.columns) for part in inner]
+        return with_columns(_whole(kernel, block, W), kernel.columns)
+    return with_columns(_inside(kernel, kernel.kernel, block, W), kernel.columns)
 
 
 @attribute.register
@@ -123,21 +122,21 @@ def _(kernel: PatternKernel, block: Block, W: np.ndarray) -> list[Attribution]:
         return _whole(kernel, block, W)
     new, known = kernel.compared(block)
     where, units = kernel.occurrences(block.left), kernel.units(block.left)
-    return [_of_patterns(kernel, new, known, W, where, units)]
+    return [of_patterns(kernel, new, known, W, where, units)]
 
 
 @attribute.register
 def _(kernel: Molecule, block: Block, W: np.ndarray) -> list[Attribution]:
     new, known = kernel.fragments(block.left), kernel.fragments(block.right)
     where, units = kernel.occurrences(block.left), block.left.units()
-    part = _of_patterns(kernel, new, known, W * _per_common(new, known), where, units)
+    part = of_patterns(kernel, new, known, W * _per_common(new, known), where, units)
     return [_with_empty(part, block, W)]
 
 
 @attribute.register
 def _(kernel: Jaccard, block: Block, W: np.ndarray) -> list[Attribution]:
     new, known = members(block.left), members(block.right)
-    part = _of_patterns(kernel, new, known, W * _per_common(new, known), None, None)
+    part = of_patterns(kernel, new, known, W * _per_common(new, known), None, None)
     return [_with_empty(part, block, W)]
 
 
@@ -159,6 +158,11 @@ def _(kernel: SubsetTree, block: Block, W: np.ndarray) -> list[Attribution]:
     return [Attribution(kernel, (), totals, features, rules, split, trees.units())]
 
 
+def with_columns(parts: list[Attribution], columns: tuple[Any, ...]) -> list[Attribution]:
+    """Return parts that say which columns they look at, where they do not know better."""
+    return [replace(part, columns=part.columns or columns) for part in parts]
+
+
 def _per_common(new: Patterns, known: Patterns) -> np.ndarray:
     """Return 1/|A ∪ B| of all pairs: what each common element adds to |A ∩ B|/|A ∪ B|."""
     common = new.over(known.vocabulary) @ known.matrix.T
@@ -171,7 +175,7 @@ def _with_empty(part: Attribution, block: Block, W: np.ndarray) -> Attribution:
     return replace(part, totals=_whole(part.kernel, block, W)[0].totals)
 
 
-def _of_patterns(
+def of_patterns(
     kernel: Kernel,
     new: Patterns,
     known: Patterns,

@@ -16,6 +16,7 @@ from mercer.engine.block import Block
 from mercer.engine.tiles import common_origin, fill
 from mercer.errors import DomainError
 from mercer.explanations.attribution import Attribution, attribute
+from mercer.explanations.feature_attribution import attribute_features
 from mercer.explanations.terms import terms_of, unwrap
 from mercer.kernels import Kernel
 from mercer.memory import afford
@@ -42,7 +43,8 @@ class Explanation:
         The part of a score that is the same for whatever item.
     similarities : ndarray of shape (items, exemplars)
     contributions : ndarray of shape (items, exemplars)
-        Weight times similarity of each exemplar; with the offset they add up to the score.
+        Weight times similarity of each exemplar; with the offset they add up to the score, but for
+        the rounding of terms that cancel. The parts add up to it in any case.
     places : ndarray of shape (exemplars,)
         The row of each exemplar among the items that the machine learned from.
     exemplars : list
@@ -238,7 +240,7 @@ def explain(
     machine, X = unwrap(machine, X)
     check_is_fitted(machine)
     function = getattr(machine, "function_", None)
-    if not isinstance(function, Function) or hasattr(machine, "kneighbors"):
+    if not isinstance(function, Function) or not getattr(machine, "has_terms", True):
         raise DomainError(
             f"{type(machine).__name__} does not decide by a sum over its examples, so there is "
             "nothing to divide among them"
@@ -251,16 +253,23 @@ def explain(
     K = np.asarray(to_numpy(fill(kernel, left, right)), dtype=np.float64)
     contributions = terms.weights * K
     exemplars = list(function.points.items())
+    scores = contributions.sum(axis=1) + terms.offsets
+    if terms.of_features is None:
+        parts = attribute(kernel, Block(left, right), terms.weights)
+    else:  # the weights are the function; the pulls of the exemplars may cancel
+        reference = function.reference  # type: ignore[attr-defined]
+        parts = attribute_features(kernel, points, reference, terms.of_features)
+        scores = sum((part.totals for part in parts), start=terms.offsets)
     return Explanation(
         items=list(points.items()),
         toward=terms.toward,
-        scores=contributions.sum(axis=1) + terms.offsets,
+        scores=scores,
         offsets=terms.offsets,
         similarities=K,
         contributions=contributions,
         places=_places(machine, len(exemplars)),
         exemplars=exemplars,
-        parts=attribute(kernel, Block(left, right), terms.weights),
+        parts=parts,
     )
 
 

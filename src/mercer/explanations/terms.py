@@ -21,6 +21,9 @@ class Terms:
     weights: np.ndarray
     offsets: np.ndarray
     toward: list[Any]  # the label that positive scores speak for, or None for a number
+    of_features: np.ndarray | None = (
+        None  # weights of features, where the function is made of them
+    )
 
 
 def terms_of(machine: Any, points: Points, X: Items, label: object, output: int) -> Terms:
@@ -42,7 +45,9 @@ def terms_of(machine: Any, points: Points, X: Items, label: object, output: int)
         directions = getattr(type(machine), "class_directions", Abilities.class_directions)
         mixing = directions(machine, table.shape[1])[codes]
         toward = [classes.tolist()[code] for code in codes]
-    return Terms(mixing @ table.T, mixing @ offset, toward)
+    known = getattr(function, "weights", None)
+    of_features = None if known is None else mixing @ known.reshape(len(known), -1).T
+    return Terms(mixing @ table.T, mixing @ offset, toward, of_features)
 
 
 def _codes(machine: Any, X: Items, count: int, classes: np.ndarray, label: object) -> np.ndarray:

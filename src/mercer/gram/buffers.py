@@ -6,10 +6,10 @@ fresh matrix can take longer than computing it. So one block outlives the fit th
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 from numpy.typing import DTypeLike
+
+from mercer.forks import Lock
 
 __all__ = ["BUFFERS", "BufferPool"]
 
@@ -30,7 +30,7 @@ class BufferPool:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._block: np.ndarray | None = None
 
     def take(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:

@@ -13,25 +13,38 @@ a name, after which ``Plan(device="cluster")`` leads every machine there::
 
     register_engine("cluster", Cluster())
 
-An engine is never chosen by "auto" unless it says that it wants the work (`Engine.wants`).
+One that can also store a whole matrix where it computes, and factor it there, has one method more
+(`Storing`). An engine is never chosen by "auto" unless it says that it wants the work
+(`Engine.wants`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from mercer.domains import GramRows, Points, Rows, Table, Vectors
 from mercer.errors import PlanError, suggestion
-from mercer.gram.operator import Blocked, Dense, Gram, LowRank, features_of, product, square_matrix
+from mercer.gram.operator import (
+    Blocked,
+    Dense,
+    Gram,
+    LowRank,
+    Operator,
+    features_of,
+    product,
+    square_matrix,
+)
 from mercer.gram.sketch import CenterSketch
-from mercer.kernels import Kernel, named
+from mercer.kernels import Kernel, assume_psd, named
 
 __all__ = [
     "Choice",
     "Engine",
     "NumPyEngine",
+    "StoredMatrix",
+    "Storing",
     "TorchEngine",
     "assemble",
     "assemble_sketch",
@@ -91,6 +104,32 @@ class Engine(Protocol):
         ...
 
 
+class StoredMatrix(Protocol):
+    """SKS in the memory of an engine, with S the roots of weights: what `Storing` returns."""
+
+    @property
+    def on_cpu(self) -> Operator:
+        """K as this computer's processor computes it."""
+
+    def multiply(self, X: np.ndarray) -> np.ndarray | None:
+        """Return SKS @ X, or None if the matrix is not there at the moment."""
+
+    def solve(self, R: np.ndarray, penalty: float) -> np.ndarray | None:
+        """Return X with (SKS + λI)X = R, or None if that matrix is not positive definite.
+
+        Raises `MemoryError`, whose words go on from "the Gram matrix", where it does not fit.
+        """
+
+
+@runtime_checkable
+class Storing(Protocol):
+    """An engine that can store a Gram matrix and factor it where it lies."""
+
+    def stored(self, gram: Operator, roots: np.ndarray | None) -> StoredMatrix:
+        """Return SKS, stored as soon as a system with it is to be solved."""
+        ...
+
+
 class NumPyEngine:
     """Tiles in the caches of this computer's processor, on all its cores."""
 
@@ -134,6 +173,9 @@ class TorchEngine:
     def __init__(self, device: str = "cuda") -> None:
         self.device = device
 
+    def __repr__(self) -> str:
+        return f"TorchEngine({self.device!r})"
+
     def wants(self, points: Points) -> bool:
         from mercer.gram.device import device_choice
 
@@ -162,6 +204,11 @@ class TorchEngine:
         from mercer.gram.device import OnDevice
 
         return OnDevice(kernel, points, self.device, precision)  # type: ignore[arg-type]
+
+    def stored(self, gram: Operator, roots: np.ndarray | None) -> StoredMatrix:
+        from mercer.gram.device.matrix import DeviceMatrix
+
+        return DeviceMatrix(gram, roots, self.device)
 
     def sketch(
         self, kernel: Kernel, rows: Rows, centers: Points, precision: str, uniform: bool
@@ -257,7 +304,7 @@ def assemble(
         return LowRank(features_of(kernel, points)(points))
     if isinstance(points, GramRows):
         matrix = square_matrix(points)
-        if kernel == named("precomputed"):
+        if kernel in (named("precomputed"), assume_psd(named("precomputed"))):
             return Dense(matrix)
     return engine_named(device).gram(kernel, points, precision)
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from mercer.domains import Points, Rows
 from mercer.engine.tiles import fill, prepare_points, spans
+from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.lapack import add_inner
 from mercer.threads import in_threads
@@ -30,7 +31,7 @@ __all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whiten"]
 
 MOMENT_ROWS = 1024  # that are multiplied with themselves at a time
 STRIPE_ENTRIES = 2**18  # of a stripe that is multiplied with few vectors, and stays in the cache
-MIN_STRIPE_ROWS = 256
+MIN_STRIPE_ROWS = 256  # below which the calls would cost more than the work
 SUM_GROUPS = 16  # sums of vectors that are kept apart while several threads add to them
 
 
@@ -53,6 +54,7 @@ class Sketch:
     """
 
     count: int
+    uniform = False  # whether centers are a random sample of the items
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -141,6 +143,24 @@ class Sketch:
                 self.fill(points[places[a:b] - place.start], found[a:b])
         return found
 
+    # ---- what solvers ask for -------------------------------------------------------------------
+
+    def whitening(self) -> Any:
+        """Return coordinates in which the core is the identity: a `Whitening`, or the like."""
+        return Whitening(self.core())
+
+    def whitened_moments(self, white: Whitening, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return TᵀCᵀCT and TᵀCᵀV, in one pass.
+
+        The sums are those of CT. They are accurate where Tᵀ(CᵀC)T, with its magnified rounding
+        errors, is not.
+        """
+        return whiten(self, white).moments_and_adjoint(V)
+
+    def preconditioner(self, white: Whitening, penalty: float) -> Callable[..., np.ndarray] | None:
+        """Return what nearly solves (TᵀCᵀCT + λI)β = g; None leaves that to the solver."""
+        return None
+
     @property
     def _low(self) -> int:
         """Rows of a stripe that stays in the cache."""
@@ -211,7 +231,7 @@ class CenterSketch(Sketch):
         return np.asarray(fill(self.kernel, self.centers, dtype=np.float64))
 
 
-def whiten(sketch: Sketch, white: Any) -> FeatureSketch:
+def whiten(sketch: Sketch, white: Whitening) -> FeatureSketch:
     """Return the same functions in coordinates in which the core is the identity.
 
     Sums of their products are accurate where TᵀCᵀCT, with its magnified rounding errors, is not.

@@ -159,7 +159,7 @@ class RowCache:
         in_threads(span, spans(len(total), 1024))  # columns for one thread at a time
 
 
-STRIPE_ROWS = 512
+STRIPE_ROWS = 512  # that are copied at a time
 
 
 class Striped(Dense):

@@ -105,6 +105,23 @@ class Kernel(Value):
         """
         return {}
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        """Return Σⱼ Gᵢⱼ ∂k(xᵢ, zⱼ)/∂xᵢ of the rows of a block, one column for each of theirs.
+
+        None if the kernel has no derivative, or none that is known. A kernel with a kink at
+        x = z leaves such pairs out. The block is not a symmetric one; G is an array of the
+        library that holds the points, and is not written into.
+        """
+        return None
+
+    def diagonal_gradient(self, points: Points, g: Array) -> Any:
+        """Return gᵢ·∂k(xᵢ, xᵢ)/∂xᵢ: both arguments change, so it is twice that of one."""
+        xp = points.xp if isinstance(points, Vectors) else np
+        weights = xp.zeros_like(g)[:, None] + 2 * g[None, :]
+        order = xp.arange(len(points), device=array_api_compat.device(g))
+        weights = xp.where(order[:, None] == order[None, :], weights, 0.0 * weights)
+        return self.gradient(Block(points, points), weights)
+
     def prove(self) -> Proof:
         """Return the proof of this kernel's validity."""
         return unknown(self, "no rule speaks about it")
@@ -252,6 +269,14 @@ class Kernel(Value):
             )
         return dataclasses.replace(found, admit=self.admit, reference=points)
 
+    def feature_gradient(self, points: Points, weights: np.ndarray) -> Any:
+        """Return the gradients of φ(x)ᵀw by the columns of x, or None where nobody knows them.
+
+        `weights` has a row for each feature; the answer is of shape (n, d, outputs). Differences
+        of similarities would lose the digits of features of small size.
+        """
+        return None
+
     def random_features(self, count: int, seed: int = 0) -> Callable[[Any], Any]:
         """Return a map to `count` random features whose inner products approximate a
         shift-invariant kernel (Rahimi & Recht, 2007), with an error of order 1/√count.
@@ -283,6 +308,21 @@ class Kernel(Value):
         child = getattr(self, name)
         found = child.slopes(block.view(*self.sees(child)), G)
         return {f"{name}__{key}": slope for key, slope in found.items()}
+
+    def inner_gradient(self, child: Kernel, block: Block, G: Array) -> Any:
+        """Return the gradient of a part of this kernel, by the rows that the whole sees."""
+        return child.gradient(block.view(*self.sees(child)), G)
+
+    def shared_inner(self, child: Kernel, block: Block) -> Any:
+        """Return the Gram matrix of a part, computed once in a block; nobody may write into it."""
+        return block.share(("gram", child), lambda: self.inner(child, block))
+
+    def lacks_gradient(self) -> Kernel | None:
+        """Return the innermost part that has no gradient, for messages; None if all have one."""
+        for child in self.children():
+            if (found := child.lacks_gradient()) is not None:
+                return found
+        return None if type(self).gradient is not Kernel.gradient else self
 
     def inner_diagonal(self, child: Kernel, points: Points) -> Any:
         """Return the diagonal of a part of this kernel."""
@@ -361,7 +401,7 @@ class VectorKernel(Kernel):
         """Check the width; rows of numbers need no encoding, unless a subclass makes one."""
         self.check_width(points)
 
-    def check_width(self, points: Any) -> None:
+    def check_width(self, points: Points) -> None:
         """Refuse rows of another width than that of the parameters."""
         if self.width is not None and points.width != self.width:
             raise DomainError(

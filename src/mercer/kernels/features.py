@@ -96,6 +96,21 @@ class RandomFeatures:
             raise ValidityError(f"the number of random features must be even, found {self.count}")
 
     def __call__(self, A: Array) -> Any:
+        height, angles, _ = self._angles(A)
+        return height * np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+
+    def gradient(self, A: Array, weights: np.ndarray) -> np.ndarray:
+        """Return the gradients of features times weights, of shape (n, d, outputs)."""
+        height, angles, frequencies = self._angles(A)
+        half = self.count // 2
+        parts = [
+            (np.cos(angles) * w[half:] - np.sin(angles) * w[:half]) @ frequencies
+            for w in weights.T
+        ]
+        return height * np.stack(parts, axis=2)
+
+    def _angles(self, A: Array) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return the height of the features, all ωᵀx, and the frequencies ω."""
         points = self.kernel.admit(A)
         if isinstance(points, Table):
             points = VECTORS.admit(points)
@@ -103,8 +118,7 @@ class RandomFeatures:
             raise DomainError("random features exist for kernels on rows of numbers")
         frequencies = _drawn(self.kernel, self.count // 2, points.width, self.seed)
         height = np.sqrt(self.kernel.evaluate_diagonal(points[:1])[0] * 2 / self.count)
-        angles = np.asarray(points.array @ frequencies.T)
-        return height * np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+        return height, np.asarray(points.array @ frequencies.T), frequencies
 
 
 @lru_cache(maxsize=8)

@@ -15,7 +15,6 @@ of things and serve all tiles of its row or column.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
@@ -28,6 +27,7 @@ from mercer.compiled import compiled
 from mercer.domains import Points
 from mercer.domains.points import RowIndex
 from mercer.engine.block import Array, Block, squares
+from mercer.forks import Lock
 from mercer.kernels.base import Kernel
 from mercer.kernels.features import FeatureMap
 
@@ -59,7 +59,7 @@ class Vocabulary:
     def __init__(self, patterns: Sequence[Hashable]) -> None:
         self._patterns = patterns
         self._index: dict[Hashable, int] | None = None
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._places: Any = weakref.WeakKeyDictionary()
 
     def __len__(self) -> int:
@@ -156,6 +156,12 @@ class Patterns(Points):
     @property
     def bytes(self) -> int:
         return 12 * int(self.matrix.nnz)
+
+    @property
+    def fitted_bytes(self) -> int:
+        # Sorted rows, and for products dense columns, the other entries, and their lists.
+        nnz, dense = int(self.matrix.nnz), int(self.common.max(initial=-1)) + 1
+        return (24 + 36) * nnz + 16 * len(self) * dense + self.encoded_bytes
 
     def over(self, vocabulary: Vocabulary) -> sparse.csr_array:
         """Return the rows over another vocabulary, without the patterns that it does not have."""

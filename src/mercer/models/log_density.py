@@ -222,7 +222,7 @@ class FromTorch(UserDensity):
         """Return the log density of each thing, as tensors of a single number."""
         torch = _torch()
 
-        def tensor(x: Any) -> Any:
+        def tensor(x: object) -> Any:
             return torch.as_tensor(x, dtype=torch.float64, device=self.device)
 
         if not self.vectorized:
@@ -285,13 +285,13 @@ def _torch() -> Any:
     return torch
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> Any:
     """Return a number, or an array as nested tuples."""
     array = np.asarray(value, dtype=np.float64)
     return _tuples(array.tolist())
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     return tuple(_tuples(part) for part in value) if isinstance(value, list) else value
 
 

@@ -308,7 +308,7 @@ def _ordered(symbols: set[Any]) -> tuple[Any, ...]:
         return tuple(sorted(symbols, key=lambda symbol: (type(symbol).__name__, repr(symbol))))
 
 
-def _symbols(item: Any) -> Any:
+def _symbols(item: object) -> Any:
     """Return a sequence in which masked symbols are None."""
     if np.ma.isMaskedArray(item):
         return item.tolist()
@@ -331,7 +331,7 @@ def _separate(X: Items | Points, name: str) -> Iterator[Any]:
     return X.items() if isinstance(X, Vectors) else things(table, name).items()
 
 
-def _steps(item: Any, place: int, name: str) -> np.ndarray:
+def _steps(item: object, place: int, name: str) -> np.ndarray:
     """Return one series as a matrix of steps and channels, with NaN for gaps."""
     where = f"item {place} of {name}"
     if isinstance(item, str | bytes | dict | numbers.Number) or item is None:

@@ -67,6 +67,18 @@ class Featured:
         in_threads(some, spans(len(points), 4096))  # features of a few items at a time
         return result
 
+    def gradient(self, X: Items | Points) -> np.ndarray:
+        """Return ∇f at each item: of shape (n, d), or (n, d, outputs) for several outputs."""
+        points: Points = self.kernel.admit(X)
+        W = self.weights.reshape(len(self.weights), -1)
+        result = np.empty((len(points), points.width or 0, W.shape[1]))
+
+        def some(rows: slice) -> None:
+            result[rows] = self.features.gradient(points[rows], W)
+
+        in_threads(some, spans(len(points), 1024))
+        return result.reshape(*result.shape[:2], *self.weights.shape[1:])
+
     def __len__(self) -> int:
         return len(self.weights)
 

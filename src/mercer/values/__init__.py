@@ -8,7 +8,18 @@ from mercer.values.value import (
     frozen,
     positive,
     sequence,
+    shown,
     whole,
 )
 
-__all__ = ["Identity", "Seed", "Value", "finite", "frozen", "positive", "sequence", "whole"]
+__all__ = [
+    "Identity",
+    "Seed",
+    "Value",
+    "finite",
+    "frozen",
+    "positive",
+    "sequence",
+    "shown",
+    "whole",
+]

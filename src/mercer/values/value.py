@@ -17,7 +17,17 @@ import numpy as np
 
 from mercer.errors import ValidityError, suggestion
 
-__all__ = ["Identity", "Seed", "Value", "finite", "frozen", "positive", "sequence", "whole"]
+__all__ = [
+    "Identity",
+    "Seed",
+    "Value",
+    "finite",
+    "frozen",
+    "positive",
+    "sequence",
+    "shown",
+    "whole",
+]
 
 # What scikit-learn calls `random_state`.
 Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -60,7 +70,7 @@ def frozen(cls: type) -> Any:
 class Identity:
     """A thing that is equal to itself alone, and can be a key even if it has no hash."""
 
-    def __init__(self, thing: Any) -> None:
+    def __init__(self, thing: object) -> None:
         self.thing = thing
 
     def __eq__(self, other: object) -> bool:
@@ -113,7 +123,7 @@ class Value:
             mine[name] = mine[name].set_params(**inner)
         return type(self)(**mine)
 
-    def _normalize(self, name: str, value: Any) -> None:
+    def _normalize(self, name: str, value: object) -> None:
         """Store a cleaned parameter; only for ``__post_init__``."""
         object.__setattr__(self, name, value)
 
@@ -126,8 +136,7 @@ class Value:
         return hash((type(self).__name__, self._key()))
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={_show(value)}" for name, value in self.parameters().items())
-        return f"{type(self).__name__}({inside})"
+        return f"{type(self).__name__}({shown(self.parameters())})"
 
     def __sklearn_clone__(self) -> Self:
         return self
@@ -167,7 +176,12 @@ def _hashable(value: Any) -> Any:
     return value if getattr(value, "__hash__", None) else Identity(value)
 
 
-def _show(value: Any) -> str:
+def shown(parameters: dict[str, Any]) -> str:
+    """Return named arguments as code."""
+    return ", ".join(f"{name}={_show(value)}" for name, value in parameters.items())
+
+
+def _show(value: object) -> str:
     if isinstance(value, np.ndarray):
         return repr(value.tolist())
     if isinstance(value, float) and value == float("inf"):
@@ -180,7 +194,7 @@ def _show(value: Any) -> str:
 # ---- checked parameters ------------------------------------------------------------------------
 
 
-def finite(owner: Any, name: str, value: Any) -> float:
+def finite(owner: object, name: str, value: object) -> float:
     """Return `value` as a float, refusing what is not a finite number."""
     number = _number(value)
     if not math.isfinite(number):
@@ -188,7 +202,7 @@ def finite(owner: Any, name: str, value: Any) -> float:
     return number
 
 
-def positive(owner: Any, name: str, value: Any, zero: bool = False) -> float:
+def positive(owner: object, name: str, value: object, zero: bool = False) -> float:
     """Return `value` as a float, refusing what is not a positive (or zero) finite number."""
     number = _number(value)
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
@@ -199,7 +213,7 @@ def positive(owner: Any, name: str, value: Any, zero: bool = False) -> float:
     return number
 
 
-def whole(owner: Any, name: str, value: Any, least: int = 1) -> int:
+def whole(owner: object, name: str, value: object, least: int = 1) -> int:
     """Return `value` as an int, refusing what is not a whole number from `least` on."""
     number = _number(value)
     inside = math.isfinite(number) and number == int(number) and number >= least
@@ -225,7 +239,7 @@ def sequence(
     return tuple(check(owner, name, item) for item in items)
 
 
-def _called(owner: Any) -> str:
+def _called(owner: object) -> str:
     """Return the name of a function or class, or of the class of anything else."""
     return str(getattr(owner, "__name__", type(owner).__name__))
 

@@ -192,6 +192,12 @@ def test_summary_in_words():
 def test_what_cannot_be_explained():
     with pytest.raises(DomainError, match="does not decide by a sum"):
         mercer.explain(KernelNeighbors(Spectrum(2)).fit(STRINGS, TWO), NEW)
+
+    class Vote(KernelRidgeClassifier):
+        has_terms = False
+
+    with pytest.raises(DomainError, match="Vote does not decide by a sum"):
+        mercer.explain(Vote(Spectrum(2)).fit(STRINGS, TWO), NEW)
     machine = SVC(Spectrum(2)).fit(STRINGS, TWO)
     with pytest.raises(DomainError, match="no class 'maybe'"):
         mercer.explain(machine, NEW, label="maybe")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mercer.engine.transform import Scales
 from mercer.kernels import Kernel
 
 __all__ = ["Length", "Metric", "PairProgram", "ProgramWriter", "Unfused"]
@@ -37,8 +38,8 @@ class Metric:
     ----------
     kind : {"dot", "squared", "cityblock"}
     columns : tuple of int, or None for all
-    scales : tuple of float or None
-        What the columns are divided by.
+    scales : tuple of float, RowTransform or None
+        What the columns are divided by, or the rows transformed with: once, before all products.
     change : Kernel or None
         A kernel whose own rows are compared: those of `Cosine` have length 1, those of `Periodic`
         lie on circles, one side of `QuadraticForm` is multiplied by its matrix.
@@ -46,7 +47,7 @@ class Metric:
 
     kind: Literal["dot", "squared", "cityblock"]
     columns: tuple[int, ...] | None = None
-    scales: tuple[float, ...] | None = None
+    scales: Scales = None
     change: Kernel | None = None
 
     @property

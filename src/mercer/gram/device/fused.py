@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
-import threading
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from mercer.forks import Lock
 from mercer.gram.device.devices import Tensor
 from mercer.gram.device.expression import PairProgram
 from mercer.gram.device.prepared_rows import ROW_PADDING, PreparedRows, Products, clearance, whole
@@ -220,7 +220,7 @@ def table(form: SourceShape) -> tuple[int, int, int, int]:
     return (128, 128, 4, 3) if form.targets == 1 else (64, 128, 4, 3)
 
 
-_lock = threading.Lock()
+_lock = Lock()
 _kernels: dict[str, Any] = {}
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mercer.domains import Vectors
+from mercer.engine.block import scaled
+from mercer.engine.transform import RowTransform
 from mercer.gram.device.devices import Tensor
 from mercer.gram.device.expression import Length, Metric, PairProgram
 from mercer.kernels import Cosine, Kernel, Periodic, QuadraticForm
@@ -157,6 +159,8 @@ def prepare(
 
 def seen_width(metric: Metric, width: int) -> int:
     """Return the length of the rows that a metric compares."""
+    if isinstance(metric.scales, RowTransform):
+        return int(metric.scales.matrix.shape[1])
     chosen = width if metric.columns is None else len(metric.columns)
     return 2 * chosen if isinstance(metric.change, Periodic) else chosen
 
@@ -187,9 +191,7 @@ def _part(
         seen = _seen(metric, X[some], role).double()
         if center is not None:
             seen = seen - center
-        if metric.scales is not None:
-            seen = seen / torch.tensor(metric.scales, dtype=torch.float64, **place)
-        rows[some] = seen
+        rows[some] = scaled(Vectors(seen), metric.scales)
     part = MetricRows()
     if metric.kind == "squared":
         part.squares = _padded(torch.linalg.vecdot(rows, rows), padded_count)

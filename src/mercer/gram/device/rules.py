@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from mercer.engine.transform import Scales
 from mercer.gram.device.expression import (
     LOG2E,
     Columns,
@@ -37,6 +36,7 @@ from mercer.kernels.algebra import Power, Product, Scale, Sum
 from mercer.kernels.algebra.elementwise import Exp, PolynomialOf
 from mercer.kernels.algebra.normalization import AssumePSD, GaussianOver, Normalize
 from mercer.kernels.tables import On
+from mercer.kernels.vectors.decay import PowerDecay
 from mercer.kernels.vectors.stationary import Stationary
 
 __all__ = ["RULES", "fuse"]
@@ -45,7 +45,8 @@ __all__ = ["RULES", "fuse"]
 
 
 def _squared(w: ProgramWriter, k: Stationary, columns: Columns, steep: float) -> str:
-    return w.metric(Metric("squared", columns, k.scales), steep)
+    scales, columns = _looked_at(w, k.scales, columns)
+    return w.metric(Metric("squared", columns, scales), steep)
 
 
 def _gaussian(w: ProgramWriter, k: Stationary, columns: Columns) -> str:
@@ -57,8 +58,33 @@ def _exponential(w: ProgramWriter, k: Stationary, columns: Columns) -> str:
     return w.decay(root, 1 / k.sigma)
 
 
+def _power_decay(w: ProgramWriter, k: PowerDecay, columns: Columns) -> str:
+    if k.order not in (1.0, 2.0):
+        name = type(k).__name__
+        raise Unfused(f"{name} of order {k.order:g} is no function of a distance of order 1 or 2")
+    exponent = k.exponent / k.order
+    scales, columns = _looked_at(w, k.scales, columns)
+    if k.order == 1.0:
+        D = w.metric(Metric("cityblock", columns, scales))
+    else:
+        steep = k.rate if exponent >= 1 else math.inf
+        D = w.metric(Metric("squared", columns, scales), steep)
+    return w.decay(w.real_power(D, exponent), k.rate)
+
+
+def _looked_at(w: ProgramWriter, scales: Scales, columns: Columns) -> tuple[Scales, Columns]:
+    """Return scales without the columns that get no attention."""
+    if not isinstance(scales, tuple) or all(map(math.isfinite, scales)):
+        return scales, columns
+    seen = tuple(i for i, scale in enumerate(scales) if math.isfinite(scale))
+    if not seen:
+        raise Unfused("a metric of zeros looks at nothing")
+    return tuple(scales[i] for i in seen), w.inside(seen, columns)
+
+
 def _laplacian(w: ProgramWriter, k: Laplacian, columns: Columns) -> str:
-    return w.decay(w.metric(Metric("cityblock", columns, k.scales)), 1 / k.sigma)
+    scales, columns = _looked_at(w, k.scales, columns)
+    return w.decay(w.metric(Metric("cityblock", columns, scales)), 1 / k.sigma)
 
 
 def _matern(w: ProgramWriter, k: Matern, columns: Columns) -> str:
@@ -86,27 +112,6 @@ def _rational(w: ProgramWriter, k: RationalQuadratic, columns: Columns) -> str:
 
 def _periodic(w: ProgramWriter, k: Periodic, columns: Columns) -> str:
     return w.decay(w.metric(Metric("squared", columns, change=k), 0.5), 0.5)
-
-
-def _shepard(w: ProgramWriter, k: Shepard, columns: Columns) -> str:
-    if k.order not in (1.0, 2.0):
-        raise Unfused(f"Shepard of order {k.order:g} is no function of a distance of order 1 or 2")
-    scales = None
-    if k.attention is not None:
-        if not all(k.attention):  # what gets no attention is not looked at
-            seen = tuple(np.flatnonzero(k.attention).tolist())
-            if not seen:
-                raise Unfused("Shepard without attention looks at nothing")
-            columns = w.inside(seen, columns)
-        scales = tuple(a ** (-1 / k.order) for a in k.attention if a)
-    exponent = k.exponent / k.order
-    if k.order == 1.0:
-        D = w.metric(Metric("cityblock", columns, scales))
-    else:
-        D = w.metric(
-            Metric("squared", columns, scales), k.sensitivity if exponent >= 1 else math.inf
-        )
-    return w.decay(w.real_power(D, exponent), k.sensitivity)
 
 
 def _linear(w: ProgramWriter, k: Linear, columns: Columns) -> str:
@@ -209,12 +214,12 @@ def _on(w: ProgramWriter, k: On, columns: Columns) -> str:
 
 RULES: dict[type, Callable[[ProgramWriter, Any, Columns], str]] = {
     Gaussian: _gaussian,
-    Exponential: _exponential,
+    Exponential: _power_decay,
     Laplacian: _laplacian,
     Matern: _matern,
     RationalQuadratic: _rational,
     Periodic: _periodic,
-    Shepard: _shepard,
+    Shepard: _power_decay,
     Linear: _linear,
     Polynomial: _polynomial,
     Sigmoid: _sigmoid,

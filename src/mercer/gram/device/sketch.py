@@ -82,6 +82,7 @@ class DeviceSketch:
         self.rows = DeviceRows(_held(rows), self.device, stay)
         self.centers = DeviceRows(centers, self.device, True).all()
         self.count = len(self.centers)
+        self.uniform = False  # it makes its own preconditioner, which need not know
         self.passes = 0
         self._engine = Multiplier(self.kernel, self.centers, precision, products)
         self._right = self._engine.ready(self.centers, "second")
@@ -200,8 +201,19 @@ class DeviceSketch:
         least = SINGLE_NOISE_SHARE if self.precision == "single" else 0.0
         return DeviceWhitening(self._core(), least)
 
+    def whitened_moments(
+        self, white: Whitening | DeviceWhitening, V: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return TᵀCᵀCT and TᵀCᵀV, from the sums of C: T comes afterwards."""
+        H, sums = self.moments_and_adjoint(V)
+        return white.around(H), white.back(sums)
+
     def preconditioner(
-        self, white: Any, penalty: float, total: float | None = None, seed: int = 0
+        self,
+        white: Whitening | DeviceWhitening,
+        penalty: float,
+        total: float | None = None,
+        seed: int = 0,
     ) -> Map:
         """Return what nearly solves (TᵀCᵀCT + λI)β = g: the inverse for a sample of the items.
 
@@ -224,8 +236,10 @@ class DeviceSketch:
         count = min(self.order, max(4 * self.count, 1000))  # four items for each center
         places = np.random.default_rng(seed).choice(self.order, count, replace=False)
         C = self._sampled(np.sort(places)).T
-        on_device = isinstance(white, DeviceWhitening)
-        F = white.solve(C) if on_device else tensor(white.back(to_numpy(C)), self.device)
+        if isinstance(white, DeviceWhitening):
+            F = white.solve(C)
+        else:
+            F = tensor(white.back(to_numpy(C)), self.device)
         return inverse(F, total / count, penalty)
 
     # ---- passes -----------------------------------------------------------------------------

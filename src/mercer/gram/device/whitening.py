@@ -11,12 +11,12 @@ from mercer.domains import to_numpy
 from mercer.errors import SolveError
 from mercer.gram.device.devices import Tensor
 from mercer.gram.device.streaming import tensor
+from mercer.gram.whitening import MAX_JITTER_TRIES
 from mercer.lapack import EPS
 
 __all__ = ["DeviceWhitening", "inverse"]
 
 Map = Callable[[np.ndarray], np.ndarray]
-MAX_JITTER_TRIES = 6  # of adding ten times more to the diagonal
 
 
 class DeviceWhitening:

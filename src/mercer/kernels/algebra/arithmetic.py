@@ -66,6 +66,11 @@ class Sum(BinaryComposite):
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         return self.inner_slopes("left", block, G) | self.inner_slopes("right", block, G)
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        one = self.inner_gradient(self.left, block, G)
+        two = self.inner_gradient(self.right, block, G)
+        return None if one is None or two is None else one + two
+
     def prove(self) -> Proof:
         return derive(self, "it is a sum (6.17) of", self.left, self.right)
 
@@ -76,6 +81,13 @@ class Sum(BinaryComposite):
             return None
         count = one.count + two.count
         return FeatureMap(count, lambda p: beside(one.transform(p), two.transform(p)))
+
+    def feature_gradient(self, points: Points, weights: np.ndarray) -> Any:
+        one = self.inner_features(self.left, points)
+        count = one.count if one is not None else 0
+        left = self.left.feature_gradient(points, weights[:count])
+        right = self.right.feature_gradient(points, weights[count:])
+        return None if left is None or right is None else left + right
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
         one = self.left.frequencies(rng, count, width)
@@ -119,6 +131,11 @@ class Product(BinaryComposite):
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         left = self.inner_slopes("left", block, G * self.inner(self.right, block))
         return left | self.inner_slopes("right", block, G * self.inner(self.left, block))
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        one = self.inner_gradient(self.left, block, G * self.shared_inner(self.right, block))
+        two = self.inner_gradient(self.right, block, G * self.shared_inner(self.left, block))
+        return None if one is None or two is None else one + two
 
     def prove(self) -> Proof:
         return derive(self, "it is a product (6.18) of", self.left, self.right)

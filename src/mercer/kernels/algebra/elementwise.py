@@ -7,6 +7,7 @@ from functools import reduce
 from types import ModuleType
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from mercer.domains import Points, Vectors
@@ -43,6 +44,12 @@ class Unary(Composite):
     def evaluate_diagonal(self, points: Points) -> Any:
         xp = points.xp if isinstance(points, Vectors) else np
         return self.apply(self.inner_diagonal(self.kernel, points), xp)
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        steepness = self.derivative(self.shared_inner(self.kernel, block))
+        return (
+            None if steepness is None else self.inner_gradient(self.kernel, block, G * steepness)
+        )
 
     def derivative(self, values: Array) -> Any:
         """Return the derivative of `apply` at the similarities of the inner kernel."""
@@ -88,6 +95,9 @@ class Scale(Unary):
         K *= self.factor
         return K
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        return self.inner_gradient(self.kernel, block, self.factor * G)
+
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         found = self.inner_slopes("kernel", block, self.factor * G)
         if self.factor > 0:
@@ -103,6 +113,9 @@ class Scale(Unary):
             return None
         root = math.sqrt(self.factor)
         return FeatureMap(inner.count, lambda p: inner.transform(p) * root)
+
+    def feature_gradient(self, points: Points, weights: np.ndarray) -> Any:
+        return self.kernel.feature_gradient(points, weights * math.sqrt(self.factor))
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
         return self.kernel.frequencies(rng, count, width)
@@ -175,7 +188,7 @@ class Exp(Unary):
         return xp.exp(values)
 
     def derivative(self, values: Array) -> Any:
-        return np.exp(values)
+        return array_api_compat.array_namespace(values).exp(values)
 
     def prove(self) -> Proof:
         return derive(self, "it is the exponential (6.16) of", self.kernel)
@@ -209,7 +222,10 @@ class PolynomialOf(Unary):
 
     def derivative(self, values: Array) -> Any:
         falling = tuple(c * power for power, c in enumerate(self.coefficients))[1:]
-        return np.polynomial.polynomial.polyval(values, falling or (0.0,))
+        result = 0.0 * values
+        for c in reversed(falling):
+            result = result * values + c
+        return result
 
     def prove(self) -> Proof:
         rule = "it is a polynomial with nonnegative coefficients (6.15) of"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer.domains import Points, Vectors
-from mercer.engine.block import Block, dot
+from mercer.engine.block import Array, Block, dot
 from mercer.errors import ValidityError
 from mercer.kernels.algebra.composite import Composite, need_kernel
 from mercer.kernels.base import Kernel, in_library_of, kernel
@@ -65,6 +65,17 @@ class Normalize(Composite):
         H *= self.inner(self.kernel, block)
         here, there = H.sum(axis=1) * left**2, H.sum(axis=0) * right**2
         return with_lengths(self, found, ((block.left, here), (block.right, there)))
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        # ∂(f(x)·k·f(z)) with f = k(x, x)^(−½), whose derivative is −½·f³·∂k(x, x).
+        left, right = self._inverse_lengths(block.left), self._inverse_lengths(block.right)
+        H = G * left[:, None] * right[None, :]
+        found = self.inner_gradient(self.kernel, block, H)
+        if found is None:
+            return None
+        own = block.xp.sum(H * self.shared_inner(self.kernel, block), axis=1) * left**2
+        seen = block.left.view(*self.sees(self.kernel))
+        return found + self.kernel.diagonal_gradient(seen, -0.5 * own)
 
     def prove(self) -> Proof:
         return derive(self, "it is f(x)·k·f(z) with f = 1/√k(x, x) (6.14) of", self.kernel)
@@ -143,6 +154,16 @@ class GaussianOver(Composite):
         ends = (block.left, H.sum(axis=1)), (block.right, H.sum(axis=0))
         return {"bandwidth": dot(H, D), **with_lengths(self, found, ends)}
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        precision = min(1 / self.bandwidth / self.bandwidth, 1e300)
+        K = block.share(("gram", self), lambda: self.evaluate(block))
+        H = K * (precision * G)
+        found = self.inner_gradient(self.kernel, block, H)
+        if found is None:
+            return None
+        seen = block.left.view(*self.sees(self.kernel))
+        return found + self.kernel.diagonal_gradient(seen, -0.5 * block.xp.sum(H, axis=1))
+
     def prove(self) -> Proof:
         rule = "it is (6.26), f(x)·exp(κ(x, z)/σ²)·f(z) by (6.14) and (6.16), over"
         return derive(self, rule, self.kernel)
@@ -187,6 +208,9 @@ class AssumePSD(Composite):
     def evaluate(self, block: Block) -> Any:
         return self.inner(self.kernel, block)
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        return self.inner_gradient(self.kernel, block, G)
+
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         return self.inner_slopes("kernel", block, G)
 
@@ -201,6 +225,9 @@ class AssumePSD(Composite):
 
     def map_features(self, points: Points) -> FeatureMap | None:
         return self.inner_features(self.kernel, points)
+
+    def feature_gradient(self, points: Points, weights: np.ndarray) -> Any:
+        return self.kernel.feature_gradient(points, weights)
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray | None:
         return self.kernel.frequencies(rng, count, width)

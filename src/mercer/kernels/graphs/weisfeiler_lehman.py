@@ -12,7 +12,8 @@ from mercer.domains import Graph, GraphDomain, Graphs, Points, as_graph
 from mercer.engine.block import Block
 from mercer.errors import ValidityError
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.graphs.refinement import Refined, refine, relabel, tally
+from mercer.kernels.graphs.refinement import Refined, refine, relabel
+from mercer.kernels.graphs.refinement_loops import tally
 from mercer.kernels.graphs.vertices import (
     OverVertices,
     add_agreeing,

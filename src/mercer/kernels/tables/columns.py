@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, Self
 
+import array_api_compat
 import numpy as np
 
 from mercer.domains import (
@@ -20,7 +21,7 @@ from mercer.domains import (
     Table,
     VectorDomain,
 )
-from mercer.engine.block import Block
+from mercer.engine.block import Array, Block
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels.base import OPERATIONS, Kernel, in_library_of, kernel, parenthesized
 from mercer.kernels.features import FeatureMap
@@ -166,6 +167,33 @@ class On(Kernel):
             return self.inner_slopes("kernel", block, G)
         found = self.rule.slopes(self.kernel, self._gapped(block), G)
         return {f"kernel__{name}": slope for name, slope in found.items()}
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        """Return the gradient of the part, and 0 in columns that it does not look at.
+
+        Categories have no derivatives: there it is 0, too.
+        """
+        if self.rule is not None:
+            return None
+        xp, width = array_api_compat.array_namespace(G), block.left.width
+        device = array_api_compat.device(G)
+        whole = xp.zeros((len(block.left), width), dtype=G.dtype, device=device)
+        if isinstance(self.kernel.domain, CategoryDomain):
+            return whole
+        inner = self.inner_gradient(self.kernel, block, G)
+        if inner is None:
+            return None
+        table: Any = COLUMNS.admit(block.left)
+        places = table.positions(self.columns)
+        scattered = np.zeros((len(places), width))
+        np.add.at(scattered, (np.arange(len(places)), places), 1.0)
+        return inner @ xp.asarray(scattered, dtype=inner.dtype, device=device)
+
+    def lacks_gradient(self) -> Kernel | None:
+        if self.rule is not None:
+            return self
+        categories = isinstance(self.kernel.domain, CategoryDomain)
+        return None if categories else self.kernel.lacks_gradient()
 
     def map_features(self, points: Points) -> FeatureMap | None:
         if self.rule is None:

@@ -15,6 +15,7 @@ from scipy import sparse
 from mercer.domains import MISSING, Columns, Domain, Points, Table, VectorDomain, Vectors, to_numpy
 from mercer.domains.points import RowIndex
 from mercer.engine.block import Block, Scratch
+from mercer.engine.transform import RowTransform
 from mercer.errors import DomainError
 from mercer.kernels.features import FeatureMap, scaled_rows
 
@@ -107,14 +108,15 @@ class CommonColumns(Block):
         X, Z = self._rows
         if what == "dots":
             return X @ Z.T
+        if given and isinstance(given[-1], RowTransform):
+            raise Unforeseen
         if what == "squared":
             return self._sum(lambda u, i: np.square(u, out=u), *given)
         if what == "cityblock":
             return self._sum(lambda u, i: np.abs(u, out=u), *given)
         if what == "minkowski":
-            order, weights = given
-            w = weights or (1.0,) * X.shape[1]
-            return self._sum(lambda u, i: w[i] * np.abs(u) ** order, None)
+            order, scales = given
+            return self._sum(lambda u, i: np.abs(u) ** order, scales)
         raise Unforeseen
 
     def _sum(

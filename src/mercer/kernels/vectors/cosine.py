@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from mercer.domains import Vectors
-from mercer.engine.block import Array, Block, dots, rows
+from mercer.engine.block import Array, Block, dots, norms, rows
 from mercer.engine.distances import squared_distances
+from mercer.engine.gradients import right_sums, row_sums
 from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.features import FeatureMap, scaled_rows
@@ -40,6 +41,10 @@ class Cosine(VectorKernel):
     def evaluate(self, block: Block) -> Any:
         units, _, _ = _directions(block)
         return units.copy(dots(units))
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        units, a, _ = _directions(block)
+        return _turned(units, a, G, row_sums(block, G * dots(units)))
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         _, lengths = unit_rows(points)
@@ -100,6 +105,18 @@ class ArcCosine(VectorKernel):
         present = (a > 0)[:, None] & (b > 0)[None, :]
         return xp.where(present, J * lengths**self.order / math.pi, 0.0 * J)
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        # ∂J(θ)/∂x is −J'(θ)/sin θ·(v − cos θ u)/|x| for unit vectors u and v.
+        xp, n = block.xp, self.order
+        units, a, b = _directions(block)
+        chord = xp.clip(squared_distances(units), 0.0, 4.0)
+        angle = 2 * xp.atan2(xp.sqrt(chord), xp.sqrt(4.0 - chord))
+        sin, cos = 0.5 * xp.sqrt(chord * (4.0 - chord)), 1 - 0.5 * chord
+        W = G * xp.where(b > 0, b**n, 0.0 * b)[None, :] / math.pi
+        turning = W * _turning(angle, sin, cos, n, xp)
+        along = row_sums(block, turning * cos - n * W * _angular(angle, sin, cos, n))
+        return _turned(units, a, turning, along) * (a**n)[:, None]
+
     def evaluate_diagonal(self, points: Vectors) -> Any:
         _, lengths = unit_rows(points)
         height = (1.0, 1.0, 3.0)[self.order]
@@ -139,6 +156,17 @@ class Tanimoto(VectorKernel):
         both = (a == 0)[:, None] & (b == 0)[None, :]
         return xp.where(both, 1.0 + 0.0 * cosines, cosines / (ratio + 1 / ratio - cosines))
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        # (z(|x|² + |z|²) − 2xᵀz·x)/(|x|² + |z|² − xᵀz)²
+        xp, D, (a, b) = block.xp, dots(block), norms(block)
+        both = a[:, None] + b[None, :]
+        rest = xp.where(both > 0, both - D, xp.ones_like(D))
+        W = xp.where(both > 0, G / rest / rest, 0.0 * D)
+        own = row_sums(block, 2 * W * D)[:, None]
+        A = block.left.array
+        moved = A.multiply(own).toarray() if sparse.issparse(A) else own * A
+        return right_sums(block, W * both) - moved
+
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)
 
@@ -153,6 +181,23 @@ def _angular(angle: Array, sin: Array, cos: Array, order: int) -> Any:
     if order == 1:
         return sin + (math.pi - angle) * cos
     return 3 * sin * cos + (math.pi - angle) * (1 + 2 * cos**2)
+
+
+def _turning(angle: Array, sin: Array, cos: Array, order: int, xp: Any) -> Any:
+    """Return −Jₙ'(θ)/sin θ; for order 0, with a kink, 0 where the sine is."""
+    if order == 0:
+        return xp.where(sin > 0, 1 / xp.where(sin > 0, sin, xp.ones_like(sin)), 0.0 * sin)
+    if order == 1:
+        return math.pi - angle
+    return 4 * sin + 4 * (math.pi - angle) * cos
+
+
+def _turned(units: Block, lengths: Array, W: Array, along: Array) -> Any:
+    """Return (Σⱼ Wᵢⱼ vⱼ − alongᵢ·uᵢ)/|xᵢ| of unit vectors, and 0 for a zero vector."""
+    xp, U = units.xp, units.left.array
+    own = U.multiply(along[:, None]).toarray() if sparse.issparse(U) else along[:, None] * U
+    safe = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+    return (right_sums(units, W) - own) * xp.where(lengths > 0, 1 / safe, 0.0 * safe)[:, None]
 
 
 def _direction(x: ArrayLike) -> tuple[np.ndarray, float]:

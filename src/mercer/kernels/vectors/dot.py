@@ -13,6 +13,7 @@ from scipy import sparse
 
 from mercer.domains import ANYTHING, Domain, Points, Vectors, real_numbers
 from mercer.engine.block import Array, Block, dot, dots, norms, rows
+from mercer.engine.gradients import right_sums
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels.base import Kernel, VectorKernel, kernel
 from mercer.kernels.features import FeatureMap
@@ -40,6 +41,9 @@ class Linear(VectorKernel):
     def evaluate(self, block: Block) -> Any:
         return block.copy(dots(block))
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        return right_sums(block, G)
+
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return squared_norms(points)
 
@@ -48,6 +52,9 @@ class Linear(VectorKernel):
 
     def map_features(self, points: Vectors) -> FeatureMap:
         return FeatureMap(points.width, lambda p: p.array)
+
+    def feature_gradient(self, points: Points, weights: np.ndarray) -> Any:
+        return np.broadcast_to(weights, (len(points), *weights.shape)).copy()
 
 
 @kernel
@@ -92,6 +99,10 @@ class Polynomial(VectorKernel):
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return (self.scale * squared_norms(points) + self.offset) ** self.degree
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        base = self.scale * dots(block) + self.offset
+        return right_sums(block, (self.scale * self.degree) * G * base ** (self.degree - 1))
+
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         D = dots(block)
         H = G * (self.degree * (self.scale * D + self.offset) ** (self.degree - 1))
@@ -119,13 +130,7 @@ class Polynomial(VectorKernel):
 
     def _monomials(self, points: Vectors) -> Any:
         """Return each distinct monomial, weighted by the root of its multinomial coefficient."""
-        X = rows(Block(points, points))[0] * math.sqrt(self.scale)
-        if sparse.issparse(X):
-            X = X.toarray()
-        if self.offset > 0:
-            X = np.concatenate([X, np.full((len(X), 1), math.sqrt(self.offset))], axis=1)
-        terms = combinations_with_replacement(range(X.shape[1]), self.degree)
-        index = np.array(list(terms))
+        X, index = self._factors(points)
         features = np.empty((len(X), len(index)))
         weights = np.sqrt(_multinomials(index))
         for some in range(0, len(index), 64):  # a few columns at a time, to save memory
@@ -134,6 +139,27 @@ class Polynomial(VectorKernel):
             for column in index[part].T:
                 features[:, part] *= X[:, column]
         return features
+
+    def feature_gradient(self, points: Points, weights: np.ndarray) -> Any:
+        X, index = self._factors(points)
+        heights, width = np.sqrt(_multinomials(index) * self.scale), points.width or 0
+        result = np.zeros((len(X), width, weights.shape[1]))
+        for place in range(self.degree):  # the product rule, one factor after the other
+            others = np.prod(X[:, np.delete(index, place, axis=1)], axis=2) * heights
+            for j in range(width):
+                chosen = index[:, place] == j
+                result[:, j] += others[:, chosen] @ weights[chosen]
+        return result
+
+    def _factors(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers that monomials are products of, and of which each of them is."""
+        X: Any = rows(Block(points, points))[0] * math.sqrt(self.scale)
+        if sparse.issparse(X):
+            X = X.toarray()
+        if self.offset > 0:
+            X = np.concatenate([X, np.full((len(X), 1), math.sqrt(self.offset))], axis=1)
+        terms = combinations_with_replacement(range(X.shape[1]), self.degree)
+        return X, np.array(list(terms))
 
 
 @kernel
@@ -180,6 +206,10 @@ class QuadraticForm(VectorKernel):
         A, B = rows(block)
         product = (A @ self._matrix_for(A)) @ B.T
         return product.toarray() if sparse.issparse(product) else product
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        found = right_sums(block, G)
+        return found @ self._matrix_for(found)
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         A, _ = rows(Block(points, points))
@@ -241,6 +271,13 @@ class Constant(Kernel):
     def evaluate_diagonal(self, points: Points) -> Any:
         return self.constant(points, self.value)
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        if block.left.width is None:
+            return None
+        xp = array_api_compat.array_namespace(G)
+        device = array_api_compat.device(G)
+        return xp.zeros((len(block.left), block.left.width), dtype=G.dtype, device=device)
+
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         return {"value": self.value * float(np.sum(G))} if self.value > 0 else {}
 
@@ -249,6 +286,9 @@ class Constant(Kernel):
 
     def map_features(self, points: Points) -> FeatureMap:
         return FeatureMap(1, lambda p: np.full((len(p), 1), math.sqrt(self.value)))
+
+    def feature_gradient(self, points: Points, weights: np.ndarray) -> Any:
+        return np.zeros((len(points), points.width or 0, weights.shape[1]))
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
         return np.zeros((count, width))
@@ -285,6 +325,10 @@ class Sigmoid(VectorKernel):
 
     def evaluate(self, block: Block) -> Any:
         return block.xp.tanh(self.slope * dots(block) + self.offset)
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        K = block.share(("gram", self), lambda: self.evaluate(block))
+        return right_sums(block, self.slope * G * (1 - K * K))
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         xp = points.xp

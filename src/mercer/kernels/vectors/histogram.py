@@ -13,6 +13,7 @@ from scipy import sparse
 from mercer.domains import Domain, VectorDomain, Vectors
 from mercer.engine.block import Array, Block, dot, dots, norms, outer, rows, sum_over_dimensions
 from mercer.engine.distances import cityblock, squared_distances
+from mercer.engine.gradients import difference_sums, sign_sums
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.proof import Proof, proved
 from mercer.kernels.vectors.bandwidths import resolve_bandwidth
@@ -64,6 +65,18 @@ class Chi2(VectorKernel):
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return self.constant(points)
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        # The derivative of (x − z)²/(x + z) is 1 − 4z²/(x + z)².
+        xp, (A, B) = block.xp, rows(block)
+        K = block.share(("gram", self), lambda: self.evaluate(block))
+        H = K * (-1 / float(self.bandwidth) * G)
+        parts = []
+        for d in range(int(A.shape[1])):
+            total = A[:, d][:, None] + B[:, d][None, :]
+            share = B[:, d][None, :] / xp.where(total > 0, total, xp.ones_like(total))
+            parts.append(xp.sum(H * xp.where(total > 0, 1 - 4 * share * share, 0 * H), axis=1))
+        return xp.stack(parts, axis=1)
+
     def distances(self, block: Block) -> Any:
         """Return the χ² distances of all pairs."""
         return block.share("chi2", lambda: _chi2_distances(block, *rows(block)))
@@ -105,6 +118,11 @@ class Intersection(VectorKernel):
             total += work
         return total
 
+    def gradient(self, block: Block, G: Array) -> Any:
+        # min(x, z) = (x + z − |x − z|)/2
+        total = block.xp.sum(G, axis=1)[:, None]
+        return 0.5 * (total - sign_sums(block, G, None, 1.0))
+
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return _totals(rows(Block(points, points))[0])
 
@@ -143,6 +161,15 @@ class Brownian(VectorKernel):
         rest = long + xp.sqrt(squared_distances(block))
         safe = xp.where(rest > 0, rest, xp.ones_like(rest))
         return 0.5 * (short + (2 * dots(block) - short**2) / safe)
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        xp, (a, _) = block.xp, norms(block)
+        D = squared_distances(block)
+        W = xp.where(D > 0, G / xp.sqrt(xp.where(D > 0, D, xp.ones_like(D))), 0 * D)
+        inverse = xp.where(a > 0, 1 / xp.sqrt(xp.where(a > 0, a, xp.ones_like(a))), 0 * a)
+        own, A = (xp.sum(G, axis=1) * inverse)[:, None], block.left.array
+        outward = A.multiply(own).toarray() if sparse.issparse(A) else own * A
+        return 0.5 * (outward - difference_sums(block, W))
 
     def evaluate_diagonal(self, points: Vectors) -> Any:
         return points.xp.sqrt(squared_norms(points))

@@ -16,7 +16,9 @@ from mercer.engine.distances import squared_distances
 from mercer.kernels.base import kernel
 from mercer.kernels.proof import Proof, proved
 from mercer.kernels.vectors.bandwidths import Bandwidth
-from mercer.kernels.vectors.stationary import Stationary, student
+from mercer.kernels.vectors.decay import student
+from mercer.kernels.vectors.metrics import Metric
+from mercer.kernels.vectors.stationary import Stationary
 from mercer.values import positive
 
 __all__ = ["Matern"]
@@ -35,6 +37,8 @@ class Matern(Stationary):
     nu : float
         Positive, may be infinite.
     bandwidth : float, sequence of float, "median" or "scale"
+    metric : sequence of float or array of shape (d, d), optional
+        As for `Gaussian`.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Matern(Stationary):
 
     nu: float = 1.5
     bandwidth: Bandwidth = "median"
+    metric: Metric = None
 
     def __post_init__(self) -> None:
         nu = math.inf if self.nu == math.inf else positive(self, "nu", self.nu)
@@ -53,7 +58,7 @@ class Matern(Stationary):
         super().__post_init__()
 
     def pair(self, x: ArrayLike, z: ArrayLike) -> float:
-        distance = float(np.linalg.norm(self.difference(x, z)))
+        distance = math.sqrt(self.power_sum(x, z))
         if self.nu == math.inf:
             return math.exp(-(distance**2) / 2)
         t = math.sqrt(2 * self.nu) * distance
@@ -84,13 +89,19 @@ class Matern(Stationary):
         # The derivative of t^ν K_ν(t) is −t^ν K_{ν−1}(t) (Abramowitz & Stegun, 9.6.28).
         if self.nu == math.inf:
             return self.evaluate(block)
-        t = np.sqrt(squared_distances(block, self.scales)) * (math.sqrt(2 * self.nu) / self.sigma)
+        xp, D = block.xp, squared_distances(block, self.scales)
+        T = xp.sqrt(D) * (math.sqrt(2 * self.nu) / self.sigma)
         if self.nu == 0.5:
-            return np.divide(np.exp(-t), t, out=np.zeros_like(t), where=t > 0)
+            return xp.where(T > 0, xp.exp(-T) / xp.where(T > 0, T, xp.ones_like(T)), 0.0 * T)
         if self.nu == 1.5:
-            return 3 * np.exp(-t)
+            return 3 * xp.exp(-T)
         if self.nu == 2.5:
-            return 5 / 3 * (1 + t) * np.exp(-t)
+            return 5 / 3 * (1 + T) * xp.exp(-T)
+        return xp.asarray(
+            self._bessel_falloff(to_numpy(T)), dtype=T.dtype, device=array_api_compat.device(T)
+        )
+
+    def _bessel_falloff(self, t: np.ndarray) -> np.ndarray:
         if self.nu > 1:
             return self.nu / (self.nu - 1) * _bessel_form(t, self.nu - 1)
         safe = np.where(t > 0, t, 1.0)
@@ -103,8 +114,8 @@ class Matern(Stationary):
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
         if self.nu == math.inf:
-            return rng.standard_normal((count, width)) / self.widths
-        return student(rng, count, width, 2 * self.nu) / self.widths
+            return self.spread(lambda inside: rng.standard_normal((count, inside)), width)
+        return self.spread(lambda inside: student(rng, count, inside, 2 * self.nu), width)
 
 
 def _bessel_form(t: np.ndarray, nu: float) -> np.ndarray:

@@ -6,6 +6,7 @@ Numbers like (6.23) are those of equations in Bishop's *Pattern Recognition and 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import array_api_compat
@@ -13,18 +14,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.domains import Domain, VectorDomain, Vectors
-from mercer.engine.block import Block, dot, rows, sides
+from mercer.engine.block import Array, Block, dot, rows, scaled, sides
 from mercer.engine.distances import (
     absolute_differences,
     cityblock,
+    minkowski,
     move_to_origin,
+    power,
     squared_differences,
     squared_distances,
 )
+from mercer.engine.gradients import difference_sums, right_sums, sign_sums
+from mercer.engine.transform import RowTransform, Scales, pull_back
+from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.proof import Proof, proved
 from mercer.kernels.vectors.bandwidths import Bandwidth, bandwidth, resolve_bandwidth
-from mercer.values import positive
+from mercer.kernels.vectors.decay import PowerDecay
+from mercer.kernels.vectors.metrics import (
+    Metric,
+    clean_metric,
+    metric_rank,
+    metric_scales,
+    power_sum,
+)
+from mercer.values import positive, shown
 
 __all__ = [
     "Exponential",
@@ -33,30 +47,68 @@ __all__ = [
     "Periodic",
     "RationalQuadratic",
     "Stationary",
-    "student",
 ]
 
 
 class Stationary(VectorKernel):
-    """A function of the difference, with k(x, x) = 1 and a bandwidth σ.
+    """A function of the difference, with k(x, x) = 1, a bandwidth σ and mostly a metric.
 
-    σ is a positive number, one per dimension, or the name of a heuristic.
+    σ is a positive number, one per dimension, or the name of a heuristic. A metric says how much
+    each dimension, or direction, counts before that.
     """
 
     bandwidth: Bandwidth
     heuristic: ClassVar[tuple[str, ...]] = ("bandwidth",)
+    # Parameters that the formula leaves out where they are what they are by default.
+    unspoken: ClassVar[dict[str, Any]] = {"metric": None}
 
     def __post_init__(self) -> None:
         self._normalize("bandwidth", bandwidth(self, self.bandwidth))
+        if self._metric is None:
+            return
+        self._normalize("metric", clean_metric(self, "metric", self._metric))
+        if not isinstance(self.bandwidth, tuple):
+            return
+        name, count = type(self).__name__, len(self._metric)
+        if not isinstance(self._metric, tuple):
+            raise ValidityError(
+                f"{name} has a matrix as its metric and one bandwidth per dimension, found "
+                f"{self.bandwidth}; give one bandwidth, and put the others into the matrix"
+            )
+        if len(self.bandwidth) != count:
+            raise ValidityError(
+                f"{name} has {len(self.bandwidth)} bandwidths and a metric of {count} weights"
+            )
+
+    def __repr__(self) -> str:
+        spoken = self.parameters()
+        for name, default in self.unspoken.items():
+            value = spoken.get(name, default)
+            if value is default or (isinstance(value, float) and value == default):
+                spoken.pop(name, None)
+        return f"{type(self).__name__}({shown(spoken)})"
 
     @property
-    def scales(self) -> tuple[float, ...] | None:
-        """One bandwidth per dimension, if there are several."""
-        return self.bandwidth if isinstance(self.bandwidth, tuple) else None
+    def _metric(self) -> Metric:
+        return getattr(self, "metric", None)
+
+    @property
+    def _order(self) -> float:
+        """Of the distance: 2 for Euclidean ones."""
+        return 2.0
+
+    @cached_property
+    def scales(self) -> Scales:
+        """What makes plain distances of the rows: bandwidths and the metric, but not a σ that
+        all dimensions share."""
+        widths = self.bandwidth if isinstance(self.bandwidth, tuple) else None
+        return metric_scales(self._metric, self._order, widths)
 
     @property
     def width(self) -> int | None:
-        return None if self.scales is None else len(self.scales)
+        if self._metric is not None:
+            return len(self._metric)
+        return len(self.bandwidth) if isinstance(self.bandwidth, tuple) else None
 
     @property
     def sigma(self) -> float:
@@ -77,9 +129,13 @@ class Stationary(VectorKernel):
         """Return (x − z)/σ."""
         return (np.asarray(x, float) - np.asarray(z, float)) / self.widths
 
+    def power_sum(self, x: ArrayLike, z: ArrayLike) -> float:
+        """Return Σ|uᵢ|^r of u = (x − z)/σ as the metric sees it, by the textbook's formula."""
+        return power_sum(self._metric, self.difference(x, z), self._order)
+
     def distances(self, block: Block) -> Any:
         """Return the distances whose median is the bandwidth's heuristic."""
-        return block.xp.sqrt(squared_distances(block))
+        return power(block, minkowski(block, self._order, self.scales), 1 / self._order)
 
     def falloff(self, block: Block) -> Any:
         """Return −2·dk/dD in a new array, where D = |(x − z)/σ|²; 0 where it is infinite."""
@@ -90,9 +146,13 @@ class Stationary(VectorKernel):
         if H is None:
             return {}
         H *= G
-        if self.scales is not None:
+        if isinstance(self.bandwidth, tuple):
             return {"bandwidth": squared_differences(block, H, self.scales)}
-        return {"bandwidth": self.precision * dot(H, squared_distances(block))}
+        return {"bandwidth": self.precision * dot(H, squared_distances(block, self.scales))}
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        F = block.share(("falloff", self), lambda: self.falloff(block))
+        return None if F is None else -self.precision * difference_sums(block, F, self.scales, G)
 
     def encode(self, points: Vectors) -> None:
         super().encode(points)
@@ -105,8 +165,17 @@ class Stationary(VectorKernel):
     def resolve_heuristics(self, points: Vectors, weights: np.ndarray | None) -> Self:
         if not isinstance(self.bandwidth, str):
             return self
-        value = resolve_bandwidth(self.bandwidth, points, weights, self.distances)
+        self.check_width(points)
+        seen = points
+        if self.bandwidth == "scale" and self.scales is not None:
+            seen = Vectors(scaled(points, self.scales))
+        value = resolve_bandwidth(self.bandwidth, seen, weights, self.distances)
         return self.set_params(bandwidth=value)
+
+    def spread(self, draw: Any, width: int) -> np.ndarray:
+        """Return frequencies of which those by scaled rows are drawn, so many for each."""
+        inside = self.scales.matrix.shape[1] if isinstance(self.scales, RowTransform) else width
+        return pull_back(self.scales, draw(inside)) / self.sigma
 
 
 @kernel
@@ -120,17 +189,23 @@ class Gaussian(Stationary):
     ----------
     bandwidth : float, sequence of float (one per dimension), "median" or "scale"
         σ. scikit-learn's γ is 1/(2σ²).
+    metric : sequence of float or array of shape (d, d), optional
+        Weights m ≥ 0 of the dimensions, with |x − z|² = Σ mᵢ(xᵢ − zᵢ)², or a positive
+        semi-definite matrix M, with |x − z|² = (x − z)ᵀM(x − z).
 
     Examples
     --------
     >>> Gaussian(1.0).pair([0.0], [2.0])
     0.1353352832366127
+    >>> Gaussian(1.0, metric=(4.0, 0.0)).pair([0.0, 0.0], [1.0, 7.0])
+    0.1353352832366127
     """
 
     bandwidth: Bandwidth = "median"
+    metric: Metric = None
 
     def pair(self, x: ArrayLike, z: ArrayLike) -> float:
-        return math.exp(-float(np.sum(self.difference(x, z) ** 2)) / 2)
+        return math.exp(-self.power_sum(x, z) / 2)
 
     def evaluate(self, block: Block) -> Any:
         return block.exp(squared_distances(block, self.scales), -0.5 * self.precision)
@@ -142,7 +217,7 @@ class Gaussian(Stationary):
         return proved(self, "(6.25) writes it as f(x)·exp(xᵀz/σ²)·f(z), by (6.14) and (6.16)")
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
-        return rng.standard_normal((count, width)) / self.widths
+        return self.spread(lambda inside: rng.standard_normal((count, inside)), width)
 
 
 @kernel
@@ -152,6 +227,13 @@ class Laplacian(Stationary):
     Valid as a product over the dimensions (6.22) of exp(−|x − z|/σ), the Fourier transform of a
     Cauchy density (Bochner).
 
+    Parameters
+    ----------
+    bandwidth : float, sequence of float (one per dimension), "median" or "scale"
+    metric : sequence of float or array of shape (d, d), optional
+        Weights m ≥ 0 of the dimensions, with |x − z|₁ = Σ mᵢ|xᵢ − zᵢ|, or a positive
+        semi-definite matrix M, whose root M^½ transforms rows before their city-block distance.
+
     Examples
     --------
     >>> Laplacian(1.0).pair([0.0, 0.0], [1.0, 1.0])
@@ -159,9 +241,14 @@ class Laplacian(Stationary):
     """
 
     bandwidth: Bandwidth = "median"
+    metric: Metric = None
+
+    @property
+    def _order(self) -> float:
+        return 1.0
 
     def pair(self, x: ArrayLike, z: ArrayLike) -> float:
-        return math.exp(-float(np.sum(np.abs(self.difference(x, z)))))
+        return math.exp(-self.power_sum(x, z))
 
     def evaluate(self, block: Block) -> Any:
         return block.exp(cityblock(block, self.scales), -1 / self.sigma)
@@ -169,52 +256,101 @@ class Laplacian(Stationary):
     def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
         H = self.evaluate(block)
         H *= G
-        if self.scales is not None:
+        if isinstance(self.bandwidth, tuple):
             return {"bandwidth": absolute_differences(block, H, self.scales)}
-        return {"bandwidth": dot(H, cityblock(block)) / self.sigma}
+        return {"bandwidth": dot(H, cityblock(block, self.scales)) / self.sigma}
 
-    def distances(self, block: Block) -> Any:
-        return cityblock(block)
+    def gradient(self, block: Block, G: Array) -> Any:
+        K = block.share(("gram", self), lambda: self.evaluate(block))
+        return (-1 / self.sigma) * sign_sums(block, K * G, self.scales, 1.0)
 
     def prove(self) -> Proof:
         rule = "it is a product over dimensions (6.22) of Fourier transforms of Cauchy densities"
         return proved(self, rule)
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
-        return rng.standard_cauchy((count, width)) / self.widths
+        return self.spread(lambda inside: rng.standard_cauchy((count, inside)), width)
 
 
 @kernel
-class Exponential(Stationary):
-    """Exponential decay of the Euclidean distance: exp(−|x − z|/σ).
+class Exponential(PowerDecay, Stationary):
+    """Exponential decay of a distance, or of a power of it: exp(−(|x − z|_p/σ)^q).
 
-    Shepard's law of generalization for integral dimensions; the Matérn kernel with ν = 1/2.
-    Valid as the Fourier transform of a multivariate Cauchy density (Bochner).
+    By default of the Euclidean distance, p = 2 and q = 1: Shepard's law of generalization for
+    integral dimensions, the Matérn kernel with ν = 1/2, valid as the Fourier transform of a
+    multivariate Cauchy density (Bochner). With other orders p and exponents q it is the family
+    of p,q-Laplace kernels, `Shepard` with the sensitivity σ^(−q), valid for 0 < q ≤ p ≤ 2
+    (Schoenberg, 1938).
+
+    Parameters
+    ----------
+    bandwidth : float, sequence of float (one per dimension), "median" or "scale"
+    exponent : float
+        q > 0.
+    order : float
+        p > 0: 2 for the Euclidean, 1 for the city-block distance.
+    metric : sequence of float or array of shape (d, d), optional
+        Weights m ≥ 0 of the dimensions, with |x − z|_p = (Σ mᵢ|xᵢ − zᵢ|^p)^(1/p), or a positive
+        semi-definite matrix M: |x − z| = √((x − z)ᵀM(x − z)) for p = 2; for other orders M^½
+        transforms rows before their distance.
 
     Examples
     --------
     >>> Exponential(5.0).pair([0.0, 0.0], [3.0, 4.0])
     0.36787944117144233
+    >>> Exponential(2.0, exponent=1.5, order=1.0).proof().verdict
+    'refuted'
     """
 
     bandwidth: Bandwidth = "median"
+    exponent: float = 1.0
+    order: float = 2.0
+    metric: Metric = None
+    unspoken: ClassVar[dict[str, Any]] = {"exponent": 1.0, "order": 2.0, "metric": None}
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return VectorDomain(dense_for="" if self.order in (1.0, 2.0) else "Exponential")
+
+    def __post_init__(self) -> None:
+        for name in ("exponent", "order"):
+            self._normalize(name, positive(self, name, getattr(self, name)))
+        super().__post_init__()
+
+    @property
+    def _order(self) -> float:
+        return self.order
+
+    @property
+    def rate(self) -> float:
+        return (
+            1 / self.sigma if self.exponent == 1.0 else _finite_power(self.sigma, -self.exponent)
+        )
+
+    @cached_property
+    def scales(self) -> Scales:
+        widths = self.bandwidth if isinstance(self.bandwidth, tuple) else None
+        return metric_scales(self.metric, self.order, widths)
+
+    @property
+    def rank(self) -> int | None:
+        return metric_rank(self.metric)
 
     def pair(self, x: ArrayLike, z: ArrayLike) -> float:
-        return math.exp(-float(np.linalg.norm(self.difference(x, z))))
+        return math.exp(-(self.power_sum(x, z) ** (self.exponent / self.order)))
 
-    def evaluate(self, block: Block) -> Any:
-        distances = block.xp.sqrt(squared_distances(block, self.scales))
-        return block.exp(distances, -1 / self.sigma)
-
-    def falloff(self, block: Block) -> Any:
-        t = np.sqrt(squared_distances(block, self.scales)) / self.sigma
-        return np.divide(np.exp(-t), t, out=np.zeros_like(t), where=t > 0)
+    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
+        if not isinstance(self.bandwidth, tuple):
+            return {"bandwidth": -self.exponent * self.by_rate(block, G)}
+        H = self.steepness(block) * G
+        if self.order == 2.0:
+            return {"bandwidth": squared_differences(block, H, self.scales)}
+        return {"bandwidth": absolute_differences(block, H, self.scales, self.order)}
 
     def prove(self) -> Proof:
-        return proved(self, "it is the Fourier transform of a multivariate Cauchy density")
-
-    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
-        return student(rng, count, width, 1.0) / self.widths
+        if (self.order, self.exponent) == (2.0, 1.0):
+            return proved(self, "it is the Fourier transform of a multivariate Cauchy density")
+        return super().prove()
 
 
 @kernel
@@ -229,6 +365,8 @@ class RationalQuadratic(Stationary):
     alpha : float
         Positive.
     bandwidth : float, sequence of float, "median" or "scale"
+    metric : sequence of float or array of shape (d, d), optional
+        As for `Gaussian`.
 
     Examples
     --------
@@ -238,14 +376,14 @@ class RationalQuadratic(Stationary):
 
     alpha: float = 1.0
     bandwidth: Bandwidth = "median"
+    metric: Metric = None
 
     def __post_init__(self) -> None:
         self._normalize("alpha", positive(self, "alpha", self.alpha))
         super().__post_init__()
 
     def pair(self, x: ArrayLike, z: ArrayLike) -> float:
-        squared = float(np.sum(self.difference(x, z) ** 2))
-        return (1 + squared / (2 * self.alpha)) ** -self.alpha
+        return (1 + self.power_sum(x, z) / (2 * self.alpha)) ** -self.alpha
 
     def evaluate(self, block: Block) -> Any:
         D = squared_distances(block, self.scales)
@@ -264,8 +402,8 @@ class RationalQuadratic(Stationary):
         return proved(self, "it is a positive mixture (6.13, 6.17) of Gaussians of all bandwidths")
 
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
-        precision = rng.gamma(self.alpha, 1 / self.alpha, size=(count, 1))
-        return rng.standard_normal((count, width)) * np.sqrt(precision) / self.widths
+        root = np.sqrt(rng.gamma(self.alpha, 1 / self.alpha, size=(count, 1)))
+        return self.spread(lambda inside: rng.standard_normal((count, inside)) * root, width)
 
 
 @kernel
@@ -312,7 +450,7 @@ class Periodic(Stationary):
         cosines, sines = np.split(squared_differences(circles, H, ones), 2)
         by_bandwidth = cosines + sines
         return {
-            "bandwidth": by_bandwidth if self.scales else float(np.sum(by_bandwidth)),
+            "bandwidth": by_bandwidth if self.scales is not None else float(np.sum(by_bandwidth)),
             "period": self._by_period(block, circles, H),
         }
 
@@ -324,6 +462,15 @@ class Periodic(Stationary):
         found = X * sx * with_cosine - X * cx * with_sine
         found += cx * (H @ (Z * sz)) - sx * (H @ (Z * cz))
         return float(np.sum(found))
+
+    def gradient(self, block: Block, G: Array) -> Any:
+        # With (c, s) on a circle the derivative of cos(x − z) is c·s' − s·c'.
+        circles = block.view(("circle", self), self._circle)
+        K = block.share(("gram", self), lambda: self.evaluate(block))
+        sums = right_sums(circles, K * G)
+        d = block.left.width
+        c, s = circles.left.array[:, :d], circles.left.array[:, d:]
+        return (2 * math.pi / self.period) * (c * sums[:, d:] - s * sums[:, :d])
 
     def encode(self, points: Vectors) -> None:
         super().encode(points)
@@ -356,7 +503,8 @@ def centered(X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return X - mean, Z - mean
 
 
-def student(rng: np.random.Generator, count: int, width: int, freedom: float) -> np.ndarray:
-    """Draw from a multivariate t distribution."""
-    normal = rng.standard_normal((count, width))
-    return normal * np.sqrt(freedom / rng.chisquare(freedom, size=(count, 1)))
+def _finite_power(base: float, exponent: float) -> float:
+    try:
+        return min(base**exponent, 1e300)
+    except OverflowError:
+        return 1e300

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mercer.domains import Vectors
+from mercer.engine.block import scaled
 from mercer.gram.device.expression import Unfused
 from mercer.gram.device.numeric_rows import explain_products, number_columns
 from mercer.gram.device.prepared_rows import _seen, lengths_of
@@ -47,8 +48,7 @@ def run(program, X, Z):
     names = {"tl": TL} | {f"p{i}": value for i, value in enumerate(program.values)}
     for i, metric in enumerate(program.metrics):
         A, B = _seen(metric, X, "first"), _seen(metric, Z, "second")
-        if metric.scales is not None:
-            A, B = (side / torch.tensor(metric.scales, dtype=torch.float64) for side in (A, B))
+        A, B = (scaled(Vectors(side), metric.scales) for side in (A, B))
         if metric.kind == "dot":
             value = A @ B.T
         else:
@@ -73,6 +73,7 @@ ROWS = [entry for entry in KERNELS if numeric(entry)]
 UNFUSED = {
     "ArcCosine", "Brownian", "Categorical", "Chi2", "Density", "Fisher", "Intersection",
     "LatentGaussian", "Mixture", "Rescale", "Matern", "Shepard",
+    "Exponential",
 }  # fmt: skip
 
 

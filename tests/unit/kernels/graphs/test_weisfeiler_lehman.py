@@ -17,7 +17,7 @@ from mercer.kernels import (
     Spectrum,
     WeisfeilerLehman,
 )
-from mercer.kernels.graphs.refinement import _sort
+from mercer.kernels.graphs.refinement_loops import _sort
 from tests.laws.graph_items import GRAPH_ITEMS, random_graph
 
 LABELED = GRAPH_ITEMS["graphs"]
