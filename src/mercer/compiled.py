@@ -12,9 +12,11 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any, overload
 
+from mercer.forks import waits_for
+
 __all__ = ["Loop", "compiled"]
 
-_lock = RLock()
+_lock = waits_for(RLock())
 
 
 class Loop:
@@ -39,6 +41,16 @@ class Loop:
         return self._dispatcher
 
 
+def _dispatcher_of(loop: Loop) -> Any:
+    """Return Numba's object for a loop, which remembers what it compiles where it can write."""
+    from numba import njit
+
+    try:
+        return njit(cache=True, nogil=True, **loop.options)(loop.py_func)
+    except RuntimeError:  # there is no folder that it may write into
+        return njit(nogil=True, **loop.options)(loop.py_func)
+
+
 def _prepare(first: Loop) -> None:
     """Make the dispatchers of a loop and of all that it may call.
 
@@ -46,8 +58,6 @@ def _prepare(first: Loop) -> None:
     objects. Other threads may call any of these loops meanwhile. They meet a dispatcher only when
     all that it calls has one: a module changes at once, after those that it has loops from.
     """
-    from numba import njit
-
     made: dict[Loop, Any] = {}
     modules: list[dict[str, Any]] = []
 
@@ -56,7 +66,7 @@ def _prepare(first: Loop) -> None:
             return
         made[loop] = loop._dispatcher
         if loop._dispatcher is None:
-            made[loop] = njit(cache=True, nogil=True, **loop.options)(loop.py_func)
+            made[loop] = _dispatcher_of(loop)
             names = loop.py_func.__globals__
             others = [value for value in list(names.values()) if isinstance(value, Loop)]
             for other in sorted(others, key=lambda other: other.__module__ == loop.__module__):

@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 
+MAX_KNOWN = 20  # names that a message lists
+
+
 class MercerError(Exception):
     """Anything that mercer refuses to do."""
 
@@ -90,7 +93,21 @@ def suggestion(word: str, known: Iterable[str]) -> str:
         close = [small[name] for name in close]
     if close:
         return f"; did you mean {close[0]!r}?"
-    return f"; known are {', '.join(repr(name) for name in known)}"
+    names = ", ".join(repr(shortened(name)) for name in known[:MAX_KNOWN])
+    more = f" and {len(known) - MAX_KNOWN} more" if len(known) > MAX_KNOWN else ""
+    return f"; known are {names}{more}"
+
+
+def shortened(text: object, longest: int = 60) -> str:
+    """Return a text that does not fill a message.
+
+    Examples
+    --------
+    >>> shortened("a very long name", 8)
+    'a very …'
+    """
+    found = str(text)
+    return found if len(found) <= longest else found[: longest - 1] + "…"
 
 
 def renamed(module: str, names: dict[str, str], home: str | None = None) -> Callable[[str], Any]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from mercer.errors import PlanError
+from mercer.forks import in_child
 
-__all__ = ["afford", "affordable", "available", "format_bytes", "supposing"]
+__all__ = ["afford", "affordable", "available", "format_bytes", "out_of_memory", "supposing"]
 
 
 def available() -> int | None:
     """Return the bytes that this process may still take, or None where nobody knows."""
     if _supposed:
-        return _supposed[-1]
-    known = [free for free in (_system(), _group()) if free is not None]
+        return _supposed[-1][1]
+    known = [free for free in (_system(), _group(), _limit()) if free is not None]
     return min(known) if known else None
 
 
@@ -44,6 +47,60 @@ def afford(needed: float, task: str, advice: str) -> None:
 
 
 @contextmanager
+def out_of_memory(task: str, items: int) -> Iterator[None]:
+    """Turn an allocation that fails into a `PlanError`, which says what would fit.
+
+    Plans foresee what they can; limits may change meanwhile, and other programs take memory too.
+
+    Parameters
+    ----------
+    task : str
+    items : int
+        How many it is about; memory is taken to grow with their square.
+
+    Examples
+    --------
+    >>> with out_of_memory("a fit", 1000):
+    ...     raise MemoryError("Unable to allocate 7.45 GiB")
+    Traceback (most recent call last):
+        ...
+    mercer.errors.PlanError: a fit on 1000 items ran out of memory (Unable to allocate 7.45 GiB)...
+    """
+    try:
+        yield
+    except PlanError:
+        raise
+    except MemoryError as error:
+        free = available()
+        words = f" ({error})" if str(error) else ""
+        asked = _bytes_in(str(error))
+        fit = "use fewer items"
+        if free is not None and asked:
+            there = int(items * min((free / asked) ** 0.5, 1.0))
+            fit = f"about {there} items would fit"
+        known = "" if free is None else f"; {format_bytes(free)} are available"
+        raise PlanError(
+            f"{task} on {items} items ran out of memory{words}{known}: {fit}, or an approximation "
+            "with Plan(approximate=Nystrom(...)), or more memory"
+        ) from error
+
+
+def _bytes_in(message: str) -> float:
+    """Return the bytes that NumPy says it could not have, or 0.
+
+    Examples
+    --------
+    >>> _bytes_in("Unable to allocate 2.00 KiB for an array")
+    2048.0
+    """
+    found = re.search(r"allocate ([\d.]+) (bytes|[KMGTPE]iB)", message)
+    if found is None:
+        return 0.0
+    place = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].index(found[2])
+    return float(found[1]) * 1024.0**place
+
+
+@contextmanager
 def supposing(free: int | None) -> Iterator[None]:
     """Plan for a while as if this many bytes were free, or, with None, as if nobody knew.
 
@@ -53,7 +110,7 @@ def supposing(free: int | None) -> Iterator[None]:
     ...     affordable(1001)
     False
     """
-    _supposed.append(free)
+    _supposed.append((threading.get_ident(), free))
     try:
         yield
     finally:
@@ -89,17 +146,67 @@ def _system() -> int | None:
         return None
 
 
-def _group() -> int | None:
-    """Ask the control group, which limits containers."""
-    folder = Path("/sys/fs/cgroup")
+def _limit() -> int | None:
+    """Ask for the limit of this process's address space (``ulimit -v``), less what it has."""
     try:
-        limit = (folder / "memory.max").read_text().strip()
-        used = int((folder / "memory.current").read_text())
-        fields = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        used -= int(fields.get("inactive_file", 0))  # the page cache gives way
-        return None if limit == "max" else max(int(limit) - used, 0)
-    except (OSError, ValueError):
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return max(limit - pages * os.sysconf("SC_PAGE_SIZE"), 0)
+    except (ImportError, OSError, ValueError, AttributeError):
         return None
 
 
-_supposed: list[int | None] = []  # by `supposing`, the innermost last
+def _group() -> int | None:
+    """Ask the control groups that this process is in, which limit containers: all up to the root.
+
+    Containers see their own group as the root; elsewhere /proc/self/cgroup says where it is. The
+    groups of version 1 have a folder for memory and other names.
+    """
+    known = [free for folder in _group_folders() if (free := _left_in(folder)) is not None]
+    return min(known) if known else None
+
+
+def _group_folders() -> Iterator[Path]:
+    root = Path("/sys/fs/cgroup")
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines or ["0::/"]:
+        _, kinds, path = line.split(":", 2)
+        if kinds and "memory" not in kinds.split(","):
+            continue
+        top = root / "memory" if kinds else root
+        folder = top / path.lstrip("/")
+        yield from (part for part in (folder, *folder.parents) if part.is_relative_to(top))
+
+
+def _left_in(folder: Path) -> int | None:
+    """Return the bytes that a control group has left, or None where it has no limit."""
+    for limit_name, used_name, cache in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        try:
+            limit = (folder / limit_name).read_text().strip()
+            used = int((folder / used_name).read_text())
+            lines = (folder / "memory.stat").read_text().splitlines()
+            fields = dict(line.split() for line in lines)
+            used -= int(fields.get(cache, 0))  # the page cache gives way
+            if limit != "max" and int(limit) < 2**62:  # of version 1, a number that is no limit
+                return max(int(limit) - used, 0)
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+_supposed: list[tuple[int, int | None]] = []  # by `supposing` and in which thread
+
+
+@in_child
+def _keep_own() -> None:
+    _supposed[:] = [entry for entry in _supposed if entry[0] == threading.get_ident()]

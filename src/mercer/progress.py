@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from mercer.errors import ValidityError
+from mercer.forks import Lock
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +31,7 @@ STEPS_PER_DIGIT = 100  # of a bar that counts digits
 Step = Callable[..., None]
 
 _clock = time.monotonic
-_turn = threading.Lock()  # held by the outermost progress, whether or not it is shown
+_turn = Lock()  # held by the outermost progress, whether or not it is shown
 
 
 @contextmanager

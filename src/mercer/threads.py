@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from mercer.forks import Lock, in_child
+
 __all__ = ["cores", "in_threads", "one_blas_thread", "run_jobs", "stopping", "using"]
 
 
@@ -103,7 +105,7 @@ def _pool(process: int, workers: int) -> ThreadPoolExecutor:
 def cores() -> int:
     """Return the number of cores this process may use."""
     if _asked:
-        return _asked[-1]
+        return _asked[-1][1]
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -119,7 +121,7 @@ def using(count: int) -> Iterator[None]:
     ...     cores()
     3
     """
-    _asked.append(count)
+    _asked.append((threading.get_ident(), count))
     try:
         yield
     finally:
@@ -136,8 +138,9 @@ class OneBlasThread:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._inside = 0
+        self._own = threading.local()  # how deep a thread is inside
         self._before: list[int] = []
         self._owed = False
 
@@ -153,12 +156,25 @@ class OneBlasThread:
                     self._give_back()
                     raise
             self._inside += 1
+            self._own.depth = self._depth + 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
+            self._own.depth = self._depth - 1
             if self._inside == 0:
                 self._give_back()
+
+    @property
+    def _depth(self) -> int:
+        return getattr(self._own, "depth", 0)
+
+    def count_anew(self) -> None:
+        """Count in a new process: of all threads only the one that forked is there.
+
+        If another one was inside, BLAS has one thread; the next one out gives the others back.
+        """
+        self._inside = self._depth
 
     def _give_back(self) -> None:
         try:
@@ -195,5 +211,11 @@ def _blas() -> list[Any]:
 
 
 one_blas_thread = OneBlasThread()
-_asked: list[int] = []  # by `using`, the innermost last
+in_child(one_blas_thread.count_anew)
+_asked: list[tuple[int, int]] = []  # by `using` and in which thread, the innermost last
 _thread = threading.local()
+
+
+@in_child
+def _keep_own() -> None:
+    _asked[:] = [entry for entry in _asked if entry[0] == threading.get_ident()]

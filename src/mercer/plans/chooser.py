@@ -3,13 +3,13 @@
 Each way to an answer is a `Candidate`: a solver with its parameters, which declares what it needs
 and what it costs (`mercer.solvers.cost`), and why it comes where it comes. Candidates are listed
 in the order of preference by the machines' families, `mercer.plans.ridge` and others; here they
-are compared with the memory that there is. If none fits, the refusal is about the last one, which
-needs least.
+are compared with what is known of the problem, with the memory that there is, and with the time
+that the user is willing to wait. If none fits, the refusal is about the one that needs least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -19,8 +19,9 @@ from mercer.errors import PlanError, ValidityError
 from mercer.gram import choose_engine, engine_named
 from mercer.kernels import Kernel
 from mercer.memory import available, format_bytes
-from mercer.plans.plan import Decision, Plan
-from mercer.solvers.cost import Cost, Size
+from mercer.plans.plan import Decision, Plan, format_seconds
+from mercer.solvers.cost import UNCONDITIONAL, Cost, Costed, Requirements, Size
+from mercer.solvers.curvature import bytes_to_examine
 from mercer.solvers.sketched_newton import EXPECTED_STEPS
 from mercer.threads import cores
 
@@ -34,6 +35,9 @@ __all__ = [
     "route_of",
     "size_of",
 ]
+
+# Of things that are not rows of numbers: Python's objects, and what allocators keep.
+UNSEEN_BYTES = 6_000_000
 
 Route = Literal["dual", "primal"]
 
@@ -58,41 +62,92 @@ class Candidate:
         Of the decision, beside those that follow from the others.
     options : dict
         Of the solver's `cost`.
+    worthwhile : Requirements
+        What must be true for it to come where it comes, beside what its solver requires.
+    beside : Costed or None
+        What it may have to give way to while it runs, which must fit as well.
     """
 
     name: str
-    solver: Any
+    solver: Costed
     size: Size
     reasons: tuple[str, ...] = ()
     instead: str = ""
     fields: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    worthwhile: Requirements = UNCONDITIONAL
+    beside: Costed | None = None
+
+    @property
+    def possible(self) -> bool:
+        """Whether what it requires is true of the problem."""
+        return self.solver.requires.met(self.size) and self.worthwhile.met(self.size)
 
     def cost(self, items: int | None = None) -> Cost:
         """Return bytes and seconds, for all items or for another number of them."""
         size = self.size if items is None else replace(self.size, items=items)
         return self.solver.cost(size, **self.options)
 
-    def decide(self, request: Plan, memory: int | None, gave_way: bool) -> Decision:
-        """Return the decision for this candidate."""
+    def fits(self, memory: int | None) -> bool:
+        """Tell whether it fits into memory, with what it may give way to."""
+        if memory is None:
+            return True
+        other = 0 if self.beside is None else self.beside.cost(self.size).bytes
+        return max(self.cost().bytes, other) <= memory
+
+    def decide(self, request: Plan, memory: int | None, *why: str) -> Decision:
+        """Return the decision for this candidate, with reasons that come first."""
         cost = self.cost()
-        reasons = (*self.reasons, self.instead) if gave_way and self.instead else self.reasons
         known: dict[str, Any] = {"route": self.size.route, "precision": "double"}
         known |= {"seconds": cost.seconds, "request": request} | self.fields
         return Decision(
-            solver=self.name, memory=memory, bytes=cost.bytes, reasons=reasons, **known
-        )
+            solver=self.name, memory=memory, bytes=cost.bytes, reasons=(*why, *self.reasons),
+            **known,
+        )  # fmt: skip
 
 
-def choose(request: Plan, candidates: Sequence[Candidate]) -> Decision:
-    """Return the decision for the first candidate that fits, or raise `PlanError`."""
-    memory, gave_way = memory_of(request), False
-    for candidate in candidates:
-        if memory is None or candidate.cost().bytes <= memory:
-            return candidate.decide(request, memory, gave_way)
-        gave_way = True
-    assert memory is not None
-    raise PlanError(_refusal(candidate, memory))
+def choose(
+    request: Plan, candidates: Iterable[Candidate], approximate: Iterable[Candidate] = ()
+) -> Decision:
+    """Return the decision for the first candidate that fits, or raise `PlanError`.
+
+    Parameters
+    ----------
+    request : Plan
+    candidates : iterable of Candidate
+        In the order of preference.
+    approximate : iterable of Candidate
+        What is tried if none of these fits, or the first that does takes longer than the user's
+        patience.
+    """
+    memory = memory_of(request)
+    tried: list[Candidate] = []
+    for one in filter(lambda one: one.possible, candidates):
+        tried.append(one)
+        if one.fits(memory):
+            break
+    found = tried[-1] if tried and tried[-1].fits(memory) else None
+    refusal = "" if found else _refusal(tried, memory)
+    too_long = found is not None and (found.cost().seconds or 0.0) > request.patience
+    if found is None or too_long:
+        why = _impatience(found, request) if found else f"exactly {refusal.split(';')[0]}"
+        for one in approximate:
+            if one.possible and one.fits(memory):
+                return one.decide(request, memory, f"approximate, because {why}")
+    if found is None:
+        raise PlanError(refusal)
+    if found is not tried[0] and found.instead:
+        found = replace(found, reasons=(*found.reasons, found.instead))
+    return found.decide(request, memory)
+
+
+def _impatience(candidate: Candidate, request: Plan) -> str:
+    """Say that an exact answer takes longer than the user is willing to wait."""
+    seconds, patience = candidate.cost().seconds or 0.0, request.patience
+    return (
+        f"an exact answer would take about {format_seconds(seconds)}, "
+        f"which is more than the patience of {format_seconds(patience)}"
+    )
 
 
 def memory_of(request: Plan) -> int | None:
@@ -100,8 +155,10 @@ def memory_of(request: Plan) -> int | None:
     return available() if request.memory is None else int(request.memory)
 
 
-def _refusal(candidate: Candidate, memory: int) -> str:
-    """Say what would be needed, and how much less would fit."""
+def _refusal(candidates: Sequence[Candidate], memory: int | None) -> str:
+    """Say what would be needed by the candidate that needs least, and how much less would fit."""
+    assert memory is not None and candidates  # of each family, one asks for nothing special
+    candidate = min(candidates, key=lambda one: one.cost().bytes)
     size, needed = candidate.size, candidate.cost().bytes
     there = f"needs {format_bytes(needed)}, but {format_bytes(memory)} are available"
     more = "or more memory with Plan(memory=...)"
@@ -155,12 +212,16 @@ def size_of(kernel: Kernel, points: Points, products: bool = False, **known: Any
         What else is known, as in `Size`; it goes before what is found here.
     """
     finite = kernel.map_features(points) if "features" not in known else None
+    tiles = working_bytes(kernel, points, products=products)
+    if kernel.proof().verdict != "proved":  # its curvature is looked at
+        tiles = max(tiles, bytes_to_examine(len(points)))
     plain = isinstance(points, Vectors) and not points.is_sparse and on_numpy(points)
     found: dict[str, Any] = {
         "row": points.bytes / len(points),
         "features": None if finite is None else finite.count,
-        "tiles": working_bytes(kernel, points, products=products),
+        "tiles": tiles,
         "cheap": plain,
+        "encodings": points.encoded_bytes + (0 if plain else UNSEEN_BYTES),
     }
     return Size(len(points), **(found | known))
 
@@ -173,7 +234,8 @@ def on_gpu(request: Plan, points: Points) -> bool:
 
     Raises `PlanError` if one is asked for that cannot be used.
     """
-    return choose_engine(request.device, points) == "cuda"
+    asked = "cpu" if request.reproducible and request.device == "auto" else request.device
+    return choose_engine(asked, points) == "cuda"
 
 
 def place(

@@ -6,7 +6,7 @@ penalties and sets R of items to be left out, of which n_R = n − |R| are learn
 | route | once | for each penalty |
 |---|---|---|
 | inverse | | 1.5n³ + Σ (½n|R|² + |R|³), a factor and its inverse |
-| tridiagonal | 7.5n³ | 150n² + Σ (2.5n|R|² + |R|³); for single items 150n² |
+| tridiagonal | 7.5n³ | 50n² + Σ (2.5n|R|² + |R|³); for single items 50n² |
 | features | p²n + 11p³ | Σ min(|R|, p)²·max(|R|, p) |
 | refit | | Σ n_R³, each machine fitted by itself on its part of the Gram matrix |
 | refit tridiagonal | Σ 7.5n_R³ | Σ n_R², one decomposition of each part |
@@ -36,7 +36,7 @@ FACTOR, TRIANGLE, INVERSE = 1.0, 1.5, 2.0  # of n³: a factor, its inverse as we
 TRIDIAGONAL = 7.5  # of n³, the reduction of a matrix to tridiagonal form
 SPECTRUM = 11.0  # of p³, an eigendecomposition
 PRODUCT = 2.5  # of n|R|², one triangle of a product
-SWEEP = 150.0  # of n², a pass over a matrix row by row
+SWEEP = 50.0  # of n², a pass over a matrix row by row
 CALL = 3e5  # what each small operation costs besides its arithmetic
 REFIT_CALL = 3e7  # the same for each fit of a machine
 COLUMN, PASS = 2.5, 50.0  # of n², for each column of a step, and for reading the matrix
@@ -55,7 +55,7 @@ class ClosedFormRoute:
     >>> route.name, route.name_for(1)
     ('tridiagonal', 'inverse')
     >>> print(route.explain())
-    tridiagonal, because it takes 1.1e+10 multiplications; inverse 3e+10, ...
+    tridiagonal, because it takes 8.5e+09 multiplications; inverse 3e+10, ...
     """
 
     name: RouteName

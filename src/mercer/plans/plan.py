@@ -60,6 +60,10 @@ class Plan:
     tol : float, optional
         Relative residual at which the iterative solver stops, 1e-9 if not given. With more than
         1e-6 the answer is called approximate.
+    reproducible : bool
+        Whether a fit and its answers have the same bits on any number of threads: plans are made
+        and work is divided as for four cores, and BLAS and LAPACK run on one. A factor then takes
+        as many times longer as there are cores.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class Plan:
     patience: float = PATIENCE_SECONDS
     device: Device = "auto"
     tol: float | None = None
+    reproducible: bool = False
 
     def __post_init__(self) -> None:
         choices = {
@@ -101,6 +106,15 @@ class Plan:
                     f"approximate of a plan cannot be {self.approximate!r}; it is Nystrom(...), "
                     f"Random(...){suggestion(self.approximate, known)}"
                 )
+        if self.reproducible not in (True, False):
+            raise ValidityError(
+                f"reproducible of a plan is True or False, found {self.reproducible!r}"
+            )
+        if self.reproducible and self.device not in ("auto", "cpu"):
+            raise ValidityError(
+                f"the order of sums on {self.device!r} is not ours to say; a reproducible plan "
+                'needs device="cpu"'
+            )
         memory = self.memory
         if memory is not None and not (
             isinstance(memory, numbers.Real) and 0 <= memory < math.inf
@@ -127,7 +141,8 @@ class Decision:
     """How a fit will run, or has run.
 
     ``follow=Plan(...)`` goes into a machine; a `Decision` comes out, as ``plan_`` after a fit and
-    as ``plan(X)`` before it.
+    as ``plan(X)`` before it. One type serves all families of machines, because model files hold
+    it; what only some of them set stands after `seconds` and says whose it is.
 
     Attributes
     ----------
@@ -145,8 +160,8 @@ class Decision:
     rank : int or None
         Columns of a preconditioner; of approximate routes, the number of functions.
     direct : bool
-        Whether the iterative solver gives way to a factor if the preconditioner shows that this is
-        faster. Of approximate routes, whether the system of their functions is added up.
+        Whether steps are decided on again, as soon as their preconditioner shows how many there
+        will be. Of approximate routes, whether the system of their functions is added up.
     approximate : "auto", "never", Nystrom or Random
     device : {"cpu", "cuda"}
     seconds : float or None
@@ -202,7 +217,10 @@ class Decision:
         memory += f" of {format_bytes(self.memory)} available." if self.memory is not None else "."
         if self.seconds is not None and self.seconds >= 1:
             memory += f" Takes about {format_seconds(self.seconds)}."
-        return "\n".join([self.headline, memory, *(f"- {reason}" for reason in self.reasons)])
+        reasons = self.reasons
+        if self.request.reproducible:
+            reasons = (*reasons, "BLAS on one thread, for the same bits on any number of them")
+        return "\n".join([self.headline, memory, *(f"- {reason}" for reason in reasons)])
 
     @property
     def headline(self) -> str:
@@ -213,12 +231,6 @@ class Decision:
             return f"Route {self.route}, block SMO on {how}, {stored}."
         about = "APPROXIMATE: " if self.is_approximate else ""
         return f"{about}Route {self.route}, solver {self.solver}, {self.precision} precision."
-
-    def ran(self, solver: str, why: str = "") -> Decision:
-        """Return this decision with the solver that ran, where one has given way to another."""
-        if solver == self.solver:
-            return self
-        return replace(self, solver=solver, reasons=(*self.reasons, why) if why else self.reasons)
 
     @property
     def gram_precision(self) -> Literal["single", "double"]:

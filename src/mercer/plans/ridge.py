@@ -1,7 +1,9 @@
 """Ridge regression: a factor, a decomposition, steps or a sketch, in the order of preference.
 
-What each of them needs and costs is declared beside its algorithm. Here is only what they are
-preferred for.
+What each of them needs and costs, and when it is worth trying before others, is declared beside
+its algorithm. Here they are listed, and the chooser takes the first that may run and fits. Only
+one of them learns more while it runs: the preconditioner of conjugate gradients foresees how many
+steps there will be. Then `prepare` goes back to the chooser with that.
 """
 
 from __future__ import annotations
@@ -14,22 +16,20 @@ from typing import Any, Literal
 from mercer.domains import Points
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import engine_named
+from mercer.gram.engines import Storing
 from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, only_route, place
-from mercer.plans.plan import Decision, Plan, format_seconds
-from mercer.solvers.cost import Size
-from mercer.solvers.iterative import MIN_ITEMS, MIN_RANK, Iterative
-from mercer.solvers.ridge.cholesky import (
-    MAX_PACKED_ORDER,
-    MAX_REFINED_CONDITION,
-    MIN_MIXED_ORDER,
-    Cholesky,
-)
+from mercer.plans.plan import Decision, Plan
+from mercer.solvers.cost import UNCONDITIONAL, Requirements, Size
+from mercer.solvers.iterative import Iterative, Preconditioned
+from mercer.solvers.pivoted_cholesky import MIN_RANK
+from mercer.solvers.ridge.cholesky import MAX_REFINED_CONDITION, Cholesky
 from mercer.solvers.ridge.eigen import Eigen
+from mercer.solvers.ridge.engine_cholesky import EngineCholesky
 from mercer.solvers.ridge.primal import Primal
-from mercer.solvers.ridge.solver import Solver
+from mercer.solvers.ridge.solver import Problem, Solver, State
 from mercer.solvers.sketched_newton import EXPECTED_STEPS, SketchedNewton
 from mercer.solvers.sketched_ridge import SketchedRidge
 
@@ -40,6 +40,8 @@ __all__ = [
     "decide_ridge",
     "decide_sketch",
     "enough_centers",
+    "prepare",
+    "reconsider",
     "solver_for",
 ]  # fmt: skip
 
@@ -56,25 +58,25 @@ def decide_ridge(request: Plan, kernel: Kernel, points: Points, size: Size) -> D
     if not size.definite or not on_gpu(request, points):
         found = choose_ridge(request, size)
         mixed = found.solver == "iterative" and found.precision == "mixed"
-        if mixed and not allows_single(kernel, points):
+        if mixed and not allows_single(kernel, points):  # which is asked only where it matters
             found = choose_ridge(request, replace(size, single=False))
         return place(found, False, kernel, points)
     patient = replace(request, patience=GPU_SPEED * request.patience)
     found = choose_ridge(patient, size)
     exact = found.route == "dual"
-    if exact and (found.solver == "iterative" or size.solution_only):
-        fits = fits_on_gpu(size.items)
-        solver, fit = ("cholesky", "fits") if fits else ("iterative", "does not fit")
-        why = f"{solver}, because the Gram matrix {fit} into the memory of the GPU"
-        reasons = (found.reasons[0], why)  # after that of the route they are about the CPU
-        found = replace(found, solver=solver, precision="double", reasons=reasons)
+    if exact and size.solution_only:
+        found = _where_the_matrix_fits(found, size, engine_named("cuda"))
     double = exact or request.precision == "double"
     return replace(place(found, True, kernel, points, double), request=request)
 
 
-def fits_on_gpu(items: int) -> bool:
-    """Tell whether the Gram matrix fits into the memory of the GPU, in double precision."""
-    return 8.5 * items**2 <= (engine_named("cuda").free_bytes() or 0)
+def _where_the_matrix_fits(found: Decision, size: Size, engine: Any) -> Decision:
+    """Decide between a factor and steps by the memory of a GPU; the route stays."""
+    fits = EngineCholesky(engine).cost(size).bytes <= (engine.free_bytes() or 0)
+    solver, fit = ("cholesky", "fits") if fits else ("iterative", "does not fit")
+    why = f"{solver}, because the Gram matrix {fit} into the memory of the GPU"
+    reasons = (found.reasons[0], why)  # after that of the route they are about the CPU
+    return replace(found, solver=solver, precision="double", reasons=reasons)
 
 
 def decide_sketch(
@@ -96,17 +98,52 @@ def decide_sketch(
 def solver_for(decision: Decision, indefinite: str = "error") -> Solver:
     """Return the solver of a ridge system that was decided on."""
     precision: Any = decision.precision
-    if decision.device == "cuda" and decision.solver == "cholesky" and decision.route == "dual":
-        from mercer.solvers.device_cholesky import DeviceCholesky
-
-        return DeviceCholesky()
+    engine = engine_named(decision.device)
+    if decision.solver == "cholesky" and decision.route == "dual" and isinstance(engine, Storing):
+        return EngineCholesky(engine)
     if decision.solver == "iterative":
-        direct = Cholesky(precision) if decision.direct else None
-        tol, mixed = decision.tol or Iterative.tol, precision == "mixed"
-        return Iterative(decision.rank or Iterative.rank, tol, direct=direct, mixed=mixed)
+        tol = decision.tol or Iterative.tol
+        return Iterative(decision.rank or Iterative.rank, tol, mixed=precision == "mixed")
     policy: Any = indefinite
     solver = Eigen(policy) if decision.solver == "eigen" else Cholesky(precision)
     return Primal(solver) if decision.route == "primal" else solver
+
+
+def prepare(
+    decision: Decision, problem: Problem, size: Size, penalty: float, indefinite: str = "error"
+) -> tuple[Decision, Solver, State]:
+    """Return the solver of a decision and its state, and the decision, which may be another one.
+
+    Steps that nobody has asked for are reconsidered as soon as it is known how many they will be.
+    """
+    solver = solver_for(decision, indefinite)
+    state = solver.prepare(problem)
+    if decision.direct and isinstance(solver, Iterative) and isinstance(state, Preconditioned):
+        steps = solver.foresee(state, penalty)
+        again = reconsider(decision, replace(size, steps=steps))
+        if again is not decision:
+            del state  # before there is another one
+            return prepare(again, problem, size, penalty, indefinite)
+    return decision, solver, state
+
+
+def reconsider(decision: Decision, size: Size) -> Decision:
+    """Return the decision after so many steps are foreseen: the same, or one for a factor."""
+    precision: Any = decision.precision
+    asked = replace(
+        decision.request, precision=precision, memory=decision.memory,
+        approximate="never",
+    )  # fmt: skip
+    found = choose_ridge(asked, size)
+    if found.solver == decision.solver:
+        return decision
+    why = f"about {size.steps:.0f} steps were foreseen, so that the direct way was taken"
+    # An engine that stores matrices would have had this one from the start, if it had the room.
+    stores = isinstance(engine_named(decision.device), Storing)
+    return replace(
+        found, reasons=(*decision.reasons, why), approximate=decision.approximate,
+        request=decision.request, device="cpu" if stores else decision.device,
+    )  # fmt: skip
 
 
 def choose_ridge(request: Plan, size: Size) -> Decision:
@@ -133,124 +170,92 @@ def choose_ridge(request: Plan, size: Size) -> Decision:
             )
         return choose_sketch(request, asked, size)
     free = sketchable and asked == request.route == request.solver == "auto"
-    try:
-        exact = choose(request, tuple(_exact(request, size)))
-    except PlanError as error:
-        why = f"approximate, because exactly {str(error).split(';')[0]}"
-        found = _smaller_sketch(request, size, why) if free else None
-        if found is None:
-            raise  # it says what would fit
-        return found
-    seconds = exact.seconds or 0.0
-    if not free or seconds <= request.patience:
-        return exact
-    why = (
-        f"approximate, because an exact answer would take about {format_seconds(seconds)}, "
-        f"which is more than the patience of {format_seconds(request.patience)}"
-    )
-    return choose_sketch(request, Nystrom(enough_centers(size.items)), size, (why,))
-
-
-def _smaller_sketch(request: Plan, size: Size, why: str) -> Decision | None:
-    """Return the decision for an approximation that fits, if there is one."""
-    count = enough_centers(size.items)
-    while count >= MIN_RANK:
-        try:
-            return choose_sketch(request, Nystrom(count), size, (why,))
-        except PlanError:
-            count //= 2
-    return None
+    rescue = _ever_smaller_sketches(size) if free else ()
+    return choose(request, _exact(request, size), rescue)
 
 
 def _exact(request: Plan, size: Size) -> Iterator[Candidate]:
-    """Yield the exact ways: by a factor, a decomposition or steps, on either route."""
+    """Yield the exact ways: by steps, a factor or a decomposition, on either route."""
     route, why = _ridge_route(request, size)
     size = replace(size, route=route)
-    possible = Iterative.requires.met(size)
-    if request.solver == "iterative" and not possible:
+    if request.solver == "iterative" and not Iterative.requires.met(size):
         raise ValidityError(
             "the iterative solver needs the dual route, a valid kernel, a positive penalty and a "
             'machine that predicts no variances; use solver="cholesky"'
         )
     if not size.definite:
         why = (*why, "eigen, because the spectrum of an indefinite kernel is repaired")
-    memory, needed = memory_of(request), Cholesky().cost(size).bytes
-    fits = memory is None or needed <= memory
-    smaller = Iterative(MIN_RANK).cost(size).bytes < needed
-    many = size.items >= MIN_ITEMS and size.cheap and size.condition <= MAX_REFINED_CONDITION
-    if not size.definite or request.solver == "eigen":
-        yield from _direct(request, size, why, Eigen())
-    elif request.solver == "cholesky" or not possible:
-        yield from _direct(request, size, why, Cholesky())
-    elif request.solver == "iterative":
-        yield from _by_steps(request, size, why)
-    elif not fits and smaller:
-        reason = "iterative, because the Gram matrix would not fit"
-        yield from _by_steps(request, size, (*why, reason))
-    elif many:
-        reason = (
-            f"iterative, because for {size.items} items a few dozen products with the Gram matrix "
-            "are faster than a factor; if the preconditioner foresees more, the factor is taken"
-        )
-        yield from _by_steps(request, size, (*why, reason))
-    else:
-        yield from _direct(request, size, why, Cholesky())
+    faster = (
+        f"iterative, because for {size.items} items a few dozen products with the Gram matrix "
+        "are faster than a factor; if the preconditioner foresees more, the factor is taken"
+    )
+    smaller = "iterative, because the Gram matrix would not fit"
+    asked, free = request.solver, request.solver == "auto"
+    if free:
+        yield from _by_steps(request, size, (*why, faster), Iterative.worthwhile, Cholesky())
+    if free or asked == "cholesky":
+        yield from _by_factor(request, size, why)
+    if asked == "eigen" or not size.definite:
+        eigen = Primal(Eigen()) if route == "primal" else Eigen()
+        yield Candidate("eigen", eigen, size, why, fields=_wishes(request))
+    if free or asked == "iterative":
+        yield from _by_steps(request, size, (*why, smaller) if free else why)
 
 
-def _direct(
-    request: Plan, size: Size, why: tuple[str, ...], solver: Cholesky | Eigen
-) -> Iterator[Candidate]:
+def _by_factor(request: Plan, size: Size, why: tuple[str, ...]) -> Iterator[Candidate]:
     """Yield a factor in single precision where that is faster and safe, and one in double."""
-    fields: dict[str, Any] = {"rank": request.rank, "approximate": request.approximate}
-    reasons, mixed = why, isinstance(solver, Cholesky) and request.precision == "mixed"
-    if isinstance(solver, Cholesky) and request.precision == "auto":
-        large = MIN_MIXED_ORDER <= size.order <= MAX_PACKED_ORDER
-        mixed = large and size.condition <= MAX_REFINED_CONDITION
-        if mixed:
-            better = "a single-precision factor, its answer refined to double accuracy, is faster"
-            reasons = (*why, better)
-        elif large:
-            why = (*why, f"double, because the condition number may be {size.condition:.1e}")
-    if mixed:
-        factor: Any = Cholesky("mixed")
-        chosen = Primal(factor) if size.route == "primal" else factor
-        yield Candidate("cholesky", chosen, size, reasons, fields=fields | {"precision": "mixed"})
-    yield Candidate(
-        solver.name, Primal(solver) if size.route == "primal" else solver, size, why,
-        "what single precision needs beside that would not fit" if mixed else "", fields,
-    )  # fmt: skip
+    better = "a single-precision factor, its answer refined to double accuracy, is faster"
+    for precision, reasons, instead in _precisions(request, size, Cholesky, better):
+        factor = Cholesky(precision)
+        yield Candidate(
+            "cholesky", Primal(factor) if size.route == "primal" else factor, size,
+            (*why, *reasons), instead, _wishes(request) | {"precision": precision},
+        )  # fmt: skip
 
 
-def _by_steps(request: Plan, size: Size, why: tuple[str, ...]) -> Iterator[Candidate]:
+def _by_steps(
+    request: Plan,
+    size: Size,
+    why: tuple[str, ...],
+    worthwhile: Requirements = UNCONDITIONAL,
+    beside: Cholesky | None = None,
+) -> Iterator[Candidate]:
     """Yield conjugate gradients with products in single precision, where that is safe, or double.
 
-    Where nobody has asked for them, they give way to a factor if that turns out to be faster.
+    With a factor `beside` them, they may give way to that when it is known how many they are.
     """
-    memory, mixed = memory_of(request), request.precision == "mixed"
-    reasons = why
-    if request.precision == "auto" and size.cheap and size.single:
-        mixed = size.condition <= MAX_REFINED_CONDITION
-        if mixed:
-            better = "the products of the steps in single precision, residuals in double, are "
-            reasons = (*why, f"{better}faster")
-        else:
-            why = (*why, f"double, because the condition number may be {size.condition:.1e}")
-    mixed = mixed and size.cheap and size.single
-    for single in (True, False) if mixed else (False,):
-        solver = Iterative(tol=request.tol or Iterative.tol, mixed=single)
+    better = "the products of the steps in single precision, residuals in double, are faster"
+    memory = memory_of(request)
+    for precision, reasons, instead in _precisions(request, size, Iterative, better):
+        solver = Iterative(tol=request.tol or Iterative.tol, mixed=precision == "mixed")
         rank = min(request.rank or solver.rank, size.items)
         if request.rank is None and memory is not None:
             rank = solver.rank_within(size, memory)
-        factor = Cholesky("mixed" if single else "double").cost(size).bytes
-        fields = {
-            "rank": rank, "approximate": request.approximate,
-            "precision": "mixed" if single else "double",
-            "direct": request.solver == "auto" and (memory is None or factor <= memory),
-        }  # fmt: skip
+        fields = {"rank": rank, "precision": precision, "direct": beside is not None}
         yield Candidate(
-            "iterative", replace(solver, rank=rank), size, reasons if single else why,
-            "what single precision needs beside that would not fit" if mixed else "", fields,
+            "iterative", replace(solver, rank=rank), size, (*why, *reasons), instead,
+            _wishes(request) | fields, worthwhile=worthwhile, beside=beside,
         )  # fmt: skip
+
+
+def _precisions(
+    request: Plan, size: Size, solver: type[Cholesky | Iterative], better: str
+) -> list[tuple[Literal["mixed", "double"], tuple[str, ...], str]]:
+    """Return the precisions to try, why, and why the second if the first does not fit."""
+    asked, risk = request.precision, f"the condition number may be {size.condition:.1e}"
+    if asked == "double" or (asked == "auto" and not solver.single_pays.met(size)):
+        return [("double", (), "")]
+    if asked == "auto" and size.condition > MAX_REFINED_CONDITION:
+        return [("double", (f"double, because {risk}",), "")]
+    if not solver.single_possible.met(size):
+        return [("double", (), "")]
+    instead = "what single precision needs beside that would not fit"
+    return [("mixed", (better,) if asked == "auto" else (), ""), ("double", (), instead)]
+
+
+def _wishes(request: Plan) -> dict[str, Any]:
+    """Return what a decision repeats of the plan."""
+    return {"rank": request.rank, "approximate": request.approximate}
 
 
 def _ridge_route(request: Plan, size: Size) -> tuple[Literal["dual", "primal"], tuple[str, ...]]:
@@ -270,7 +275,7 @@ def _ridge_route(request: Plan, size: Size) -> tuple[Literal["dual", "primal"], 
     if m > n**2:
         count = str(m) if m < 10**9 else "more than a billion"
         return "dual", (f"dual, because there are {count} features and only {n} items",)
-    primal, dual = n * m**2 + m**3 / 3, n**2 * size.row / 8 + n**3 / 3
+    primal, dual = Primal.operations(size), Cholesky.operations(size)
     better: Literal["dual", "primal"] = "primal" if primal < dual else "dual"
     why = (
         f"{better}, because {m} features and {n} items take {primal:.2g} operations in the primal "
@@ -324,7 +329,25 @@ def choose_sketch(
     >>> decision.route, decision.direct
     ('nystrom', True)
     """
-    nystrom = isinstance(how, Nystrom)
+    return choose(request, list(_sketched(how, size, reasons, newton, whole)))
+
+
+def _ever_smaller_sketches(size: Size) -> Iterator[Candidate]:
+    """Yield approximations that nobody has asked for: the usual number of centers, or fewer."""
+    count = enough_centers(size.items)
+    yield from _sketched(Nystrom(count), size)
+    while (count := count // 2) >= MIN_RANK:
+        yield from _sketched(Nystrom(count), size)
+
+
+def _sketched(
+    how: Nystrom | Random,
+    size: Size,
+    reasons: tuple[str, ...] = (),
+    newton: bool = False,
+    whole: bool = False,
+) -> Iterator[Candidate]:
+    """Yield the system of a sketch where that is the faster way, and steps."""
     chosen = isinstance(how, Nystrom) and not how.given
     M = min(how.count, size.items) if chosen else how.count
     size = replace(size, functions=M)
@@ -335,18 +358,15 @@ def choose_sketch(
         True: f"the system of {M} functions is added up in one pass over the items",
         False: f"{M} functions by conjugate gradients, with one pass over the items for each step",
     }
-    ways = [True] if whole else [True, False] if added_up <= by_steps else [False]
-    why = (*reasons, how.describe(M))
-    return choose(request, [
-        Candidate(
+    route = "nystrom" if isinstance(how, Nystrom) else "random"
+    for direct in [True] if whole else [True, False] if added_up <= by_steps else [False]:
+        yield Candidate(
             "newton" if newton else "eigen" if direct else "iterative",
-            SketchedNewton() if newton else SketchedRidge(direct), size, (*why, words[direct]),
-            fields={"route": "nystrom" if nystrom else "random", "rank": M, "direct": direct,
-                    "approximate": how},
+            SketchedNewton() if newton else SketchedRidge(direct), size,
+            (*reasons, how.describe(M), words[direct]),
+            fields={"route": route, "rank": M, "direct": direct, "approximate": how},
             options={"direct": direct} if newton else {},
-        )
-        for direct in ways
-    ])  # fmt: skip
+        )  # fmt: skip
 
 
 def choose_approximation(

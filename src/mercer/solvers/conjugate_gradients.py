@@ -269,9 +269,12 @@ def conjugate_gradients(
         except KeyboardInterrupt:  # what was found so far is kept
             if len(work.history) == 1:
                 raise  # nothing was
-            message = f"interrupted at a relative residual of about {work.history[-1]:.1e}"
-            values = np.ldexp(work.X + work.D, powers)
-            return SolvedColumns(values, "stalled", message, tuple(work.history))
+            work.keep_better()
+            message = f"interrupted at a relative residual of {work.left:.1e}"
+            return SolvedColumns(
+                np.ldexp(work.X, powers), "interrupted", message, tuple(work.history),
+                residual=np.ldexp(work.rest, powers),
+            )  # fmt: skip
     residual = np.ldexp(work.rest, powers) if work.true else None
     found = SolvedColumns(np.ldexp(work.X, powers), history=tuple(work.history), residual=residual)
     if work.left <= max(tol, accepted):
@@ -323,6 +326,16 @@ class Redoublement:
             # If more is left, rounding allows no better, or accurate products are faster.
             if self.left > (0.5 if double else 1e-2) * before:
                 return
+
+    def keep_better(self) -> None:
+        """Take the answer that a round was working on, or the one before, whichever is better."""
+        if self.D.any() or not self.true:
+            before = self.X if self.D.any() and self.true else None
+            rest = self.R - self.apply(self.X + self.D)
+            if before is None or relative(rest, self.R) < self.left:
+                self.X, self.D = self.X + self.D, np.zeros_like(self.R)
+                self.rest, self.left, self.true = rest, relative(rest, self.R), True
+        self.history[-1] = self.left
 
     def _keep(self, rest: np.ndarray, true: bool) -> None:
         """Make the change, if it leaves less than there was."""

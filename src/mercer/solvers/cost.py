@@ -2,7 +2,8 @@
 
 A solver declares both beside its algorithm, and whoever chooses one compares them:
 
-- ``requires``, a `Requirements`: what must be true of the problem for the solver to be tried;
+- ``requires``, a `Requirements`: what must be true of the problem for the solver to be tried; some
+  also declare when they are worth trying before others (`Iterative.worthwhile`);
 - ``cost(size)``, a `Cost`: the predicted peak of its memory and about how long it takes, for a
   problem of some `Size`, with the solver's own parameters (its rank, its precision).
 
@@ -14,14 +15,15 @@ within a factor of three on computers of its kind.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 from mercer.threads import cores
 
 __all__ = [
-    "Cost", "Costed", "Requirements", "Size", "factor_seconds", "item_bytes", "product_seconds",
-    "stored_cost",
+    "UNCONDITIONAL", "Cost", "Costed", "Requirements", "Size", "factor_seconds", "item_bytes",
+    "product_seconds", "stored_cost",
 ]  # fmt: skip
 
 OVERHEAD = 2_000_000  # bytes besides large arrays: threads, small vectors, Python itself
@@ -30,7 +32,10 @@ FLOP_SECONDS = 1 / 40e9  # of an operation of a matrix product in double precisi
 
 @dataclass(frozen=True)
 class Size:
-    """How large a problem is, and what is known of it before any work.
+    """How large a problem is, and what is known of it.
+
+    The numbers come first, by which a solver computes its cost; then, from `definite` on, what
+    decides whether it may run, and whether it is worth trying.
 
     Attributes
     ----------
@@ -65,6 +70,10 @@ class Size:
         Whether products with the similarities can be computed in single precision.
     solution_only : bool
         Whether nobody asks for a factor of the matrix after the fit.
+    steps : float or None
+        Steps of conjugate gradients that a preconditioner foresees, once there is one.
+    encodings : int
+        Bytes of what kernels make of the items before they compare them: counts of patterns.
     """
 
     items: int
@@ -83,6 +92,8 @@ class Size:
     condition: float = 1.0
     single: bool = True
     solution_only: bool = True
+    steps: float | None = None
+    encodings: int = 0
 
     @property
     def order(self) -> int:
@@ -100,11 +111,13 @@ class Cost:
 
 @dataclass(frozen=True)
 class Requirements:
-    """What must be true of a problem for a solver to be tried.
+    """What must be true of a problem for a solver to be tried, or to be preferred.
 
     Examples
     --------
     >>> Requirements(penalty=True).met(Size(items=10, condition=float("inf")))
+    False
+    >>> Requirements(min_order=1000).met(Size(items=10))
     False
     """
 
@@ -113,16 +126,30 @@ class Requirements:
     penalty: bool = False  # it is positive
     solution_only: bool = False  # nobody asks for a factor later
     similarities: bool = False  # the operator is that of items, not of features
+    cheap: bool = False  # a similarity may be computed at each step
+    single: bool = False  # products can be computed in single precision
+    min_order: int = 0  # of the matrix
+    max_order: float = math.inf
+    max_condition: float = math.inf
+    items_a_step: float = 0.0  # for each step that is foreseen there are as many items
 
     def met(self, size: Size) -> bool:
         """Tell whether a problem is one that the solver can solve."""
         return not (
             (self.features and size.features is None)
             or (self.definite and not size.definite)
-            or (self.penalty and size.condition == float("inf"))
+            or (self.penalty and size.condition == math.inf)
             or (self.solution_only and not size.solution_only)
             or (self.similarities and size.route != "dual")
+            or (self.cheap and not size.cheap)
+            or (self.single and not size.single)
+            or not self.min_order <= size.order <= self.max_order
+            or size.condition > self.max_condition
+            or self.items_a_step * (size.steps or 0.0) > size.items
         )
+
+
+UNCONDITIONAL = Requirements()
 
 
 class Costed(Protocol):
@@ -161,7 +188,7 @@ def stored_cost(size: Size, workspace: int, seconds: float) -> Cost:
     vectors = (
         6 * 8
     )  # bytes of an item and target: what is given, solved for, left over, and copies
-    rest = n * (size.row + vectors * size.targets) + OVERHEAD
+    rest = n * (size.row + vectors * size.targets) + size.encodings + OVERHEAD
     filled = product_seconds(n**2 / 2, size.row)
     return Cost(int(8 * n**2 + max(workspace, size.tiles) + rest), filled + seconds)
 
@@ -169,4 +196,5 @@ def stored_cost(size: Size, workspace: int, seconds: float) -> Cost:
 def item_bytes(size: Size, feature_copies: int = 1) -> int:
     """Predict the bytes of the items, of their features, and of all that is small."""
     features = 8 * size.items * (size.features or 0) * feature_copies
-    return int(size.items * size.row + (features if size.route == "primal" else 0) + OVERHEAD)
+    features = features if size.route == "primal" else 0
+    return int(size.items * size.row + features + size.encodings + OVERHEAD)

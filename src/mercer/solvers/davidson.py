@@ -44,7 +44,8 @@ from mercer.solvers.cost import (
 )
 from mercer.solvers.eigenpairs import Eigenpairs, certify_eigenpairs
 from mercer.solvers.lanczos import Lanczos
-from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, pivoted_cholesky
+from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, MIN_RANK, pivoted_cholesky
+from mercer.solvers.ridge.solver import ended
 from mercer.threads import one_blas_thread
 from mercer.values import Seed
 
@@ -55,7 +56,6 @@ MIN_PROBE_PRODUCTS = 5  # products with them before the iteration may end
 # Leading vectors of the factor in the first block, for each that is asked for: at least, at most.
 MIN_LEADING, MAX_LEADING = 2, 4
 MIN_GAP_SHARE = 0.1  # values of the factor at least this share below θ are told apart from it
-MIN_RANK = 64  # columns of a factor that helps
 RESIDUAL_ROWS = 4096  # of residuals that are computed at a time
 
 
@@ -179,7 +179,7 @@ class Davidson:
                     raise
                 stop = f"interrupted after {len(history)} products"
         return certify_eigenpairs(
-            gram, found.values * near.scale, found.vectors, "stalled" if stop else "solved",
+            gram, found.values * near.scale, found.vectors, ended(stop),
             self.name, images=found.images * near.scale, history=tuple(history), message=stop,
         )  # fmt: skip
 

@@ -41,7 +41,7 @@ class Eigenpairs:
         The entry of largest magnitude of each is positive, so that signs are determined.
     residuals : ndarray of shape (count,)
         |Kv − λv| of each.
-    status : {"solved", "stalled"}
+    status : {"solved", "stalled", "interrupted"}
     solver : str
     history : tuple of float
         The largest relative residual after each product with a block, if there were several.

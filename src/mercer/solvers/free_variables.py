@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from mercer.solvers.quadratic import MAX_FREE_VARIABLES
+
 __all__ = ["VariableRows", "optimize_free"]
 
 # Up to so many are stopped at their bounds one by one, which is best for a matrix of low rank;
@@ -49,7 +51,7 @@ def optimize_free(
     left = 200  # steps before pairs of variables are tried again
     while True:
         free = np.flatnonzero((beta > lower) & (beta < upper))
-        if len(free) < 2 or len(free) > 3000:  # a system of more would take too long
+        if len(free) < 2 or len(free) > MAX_FREE_VARIABLES:
             return True
         rows, group = gram.places[free], gram.group[free]
         K, f = gram.K[np.ix_(rows, rows)].astype(np.float64), F[free]
@@ -114,7 +116,9 @@ def _direction(K: np.ndarray, F: np.ndarray, group: np.ndarray, sums: ArrayLike)
     share = 1e-14
     while True:
         try:
-            factor = cho_factor(K + share * height * np.eye(len(K)), lower=True)
+            M = np.array(K, order="F")  # of K there may be no more copies than this
+            M[np.diag_indices(len(M))] += share * height
+            factor = cho_factor(M, lower=True, overwrite_a=True)
             break
         except LinAlgError:
             share *= 100

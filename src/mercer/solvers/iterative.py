@@ -8,7 +8,9 @@ low rank near K,
 
 with the columns of a randomly pivoted Cholesky factor (Díaz, Epperly, Frangella, Tropp & Webber,
 2023). If K − FFᵀ is small beside λ, a handful of steps is enough. Where the spectrum decays too
-slowly for that, the steps are many, and the direct way is better as long as it fits.
+slowly for that, the steps are many, and the direct way is better as long as it fits. The
+preconditioner shows which it is (`Iterative.foresee`), and whoever decided on steps may then
+decide again: the solver itself never gives way to another one.
 
 The products of the steps may be in single precision. What is left of the right-hand side is then
 computed in double precision and worked on again, as in iterative refinement.
@@ -34,7 +36,13 @@ from mercer.solvers.cost import (
     Size,
     product_seconds,
 )
-from mercer.solvers.pivoted_cholesky import BLOCK_COLUMNS, LowRankFactor, pivoted_cholesky
+from mercer.solvers.pivoted_cholesky import (
+    BLOCK_COLUMNS,
+    MIN_RANK,
+    LowRankFactor,
+    pivoted_cholesky,
+)
+from mercer.solvers.ridge.cholesky import MAX_REFINED_CONDITION
 from mercer.solvers.ridge.solver import (
     TRUSTED,
     Approximation,
@@ -45,13 +53,15 @@ from mercer.solvers.ridge.solver import (
 )
 from mercer.threads import in_threads
 
-__all__ = ["Iterative", "expected_steps", "worthwhile"]
+__all__ = ["Iterative", "Preconditioned", "expected_steps"]
 
 TINY = float(np.finfo(float).tiny)
 STRIPE_ROWS = 2048  # rows that one thread multiplies at a time
 MIN_ITEMS = 10_000  # from which on products with a matrix never stored usually beat a factor
-MIN_RANK = 64  # columns of a preconditioner that is worth its while
 EXPECTED_STEPS = 15  # for nine digits, where steps are worth it
+# A step takes about n²·1 ns, half of the similarities being mirror images, and a factor n³/3
+# operations of 0.02 ns: so many items are there for each step that is worth its while.
+ITEMS_A_STEP = 150
 
 
 class Preconditioned(State):
@@ -86,8 +96,6 @@ class Iterative(Solver):
         Relative residual at which a right-hand side is solved.
     steps : int
         The most steps; those in single precision are counted apart.
-    direct : Solver, optional
-        What is used instead where the preconditioner shows that it is faster, if it fits.
     seed : int
         Of the pivots.
     mixed : bool
@@ -106,13 +114,21 @@ class Iterative(Solver):
     rank: int = 1000
     tol: float = 1e-9
     steps: int = 1000
-    direct: Solver | None = None
     seed: int = 0
     mixed: bool = False
     name = "iterative"
     requires: ClassVar[Requirements] = Requirements(
         definite=True, penalty=True, solution_only=True, similarities=True
     )
+    # than a factor, as far as is known: the last is known only once there is a preconditioner
+    worthwhile: ClassVar[Requirements] = Requirements(
+        cheap=True,
+        min_order=MIN_ITEMS,
+        max_condition=MAX_REFINED_CONDITION,
+        items_a_step=ITEMS_A_STEP,
+    )
+    single_possible: ClassVar[Requirements] = Requirements(cheap=True, single=True)
+    single_pays: ClassVar[Requirements] = single_possible
 
     def cost(self, size: Size) -> Cost:
         """Return what the preconditioner and the steps take."""
@@ -122,9 +138,9 @@ class Iterative(Solver):
         factor = 8 * n * rank * (2 if size.weighted else 1) + 16 * rank**2 + 16 * n * BLOCK_COLUMNS
         rounded = n * size.row if self.mixed else 0  # half of it in two encodings
         vectors = 14 * 8  # bytes of an item and target
-        rest = n * (size.row + vectors * t) + OVERHEAD
+        rest = n * (size.row + vectors * t) + size.encodings + OVERHEAD
         once = product_seconds(n * rank, size.row) + n * rank**2 * 2 * FLOP_SECONDS
-        steps = EXPECTED_STEPS * math.log(self.tol) / math.log(Iterative.tol)
+        steps = size.steps or EXPECTED_STEPS * math.log(self.tol) / math.log(Iterative.tol)
         # A product in single precision takes 0.45 of one in double, and there are 15% more;
         # one in double ends each of two rounds.
         products = 2 + 0.45 * 1.15 * steps if self.mixed else steps
@@ -158,6 +174,13 @@ class Iterative(Solver):
     def prepare(self, problem: Problem) -> Preconditioned:
         return Preconditioned(problem, self.mixed)
 
+    def foresee(self, state: Preconditioned, penalty: float) -> float:
+        """Return about how many steps it will take, once the preconditioner is made."""
+        state.near(self.rank, penalty, self.seed)
+        assert state.factor is not None
+        digits = math.log(self.tol) / math.log(Iterative.tol)  # of the usual nine
+        return expected_steps(float(state.factor.left.sum()), penalty) * digits
+
     def columns(self, state: Preconditioned, R: np.ndarray, penalty: float) -> SolvedColumns:
         if penalty == 0:
             return _refused(
@@ -167,13 +190,6 @@ class Iterative(Solver):
             )
         # With less left than λ every step gains a digit; more columns would not pay.
         F = state.near(self.rank, penalty, self.seed)
-        foreseen = expected_steps(float(state.factor.left.sum()), penalty)  # type: ignore[union-attr]
-        foreseen *= math.log(self.tol) / math.log(Iterative.tol)
-        if self.direct is not None and foreseen > worthwhile(len(R)):
-            found = self.direct.columns(self.direct.prepare(state.problem), R, penalty)
-            message = f"about {foreseen:.0f} steps were foreseen, so that the direct way was taken"
-            message = "; ".join(filter(None, [message, found.message]))
-            return replace(found, message=message, solver=self.direct.name)
         inverse = _inverse(F, penalty)
         if inverse is None:
             return _refused(
@@ -213,20 +229,6 @@ def expected_steps(left: float, penalty: float) -> float:
     10.0
     """
     return 5.0 + 0.5 * math.sqrt(left / penalty)
-
-
-def worthwhile(order: int) -> float:
-    """Return how many steps take as long as a factor of a stored matrix.
-
-    A step takes about n²·1 ns, half of the similarities being mirror images, and a factor n³/3
-    operations of 0.02 ns.
-
-    Examples
-    --------
-    >>> round(worthwhile(15_000))
-    100
-    """
-    return order / 150
 
 
 def _refused(R: np.ndarray, message: str) -> SolvedColumns:

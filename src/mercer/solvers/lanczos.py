@@ -35,6 +35,7 @@ from mercer.solvers.cost import (
     product_seconds,
 )
 from mercer.solvers.eigenpairs import Eigenpairs, certify_eigenpairs
+from mercer.solvers.ridge.solver import ended
 from mercer.threads import cores
 from mercer.values import Seed
 
@@ -146,7 +147,7 @@ class Lanczos:
             gram,
             values[:count],
             basis.vectors @ S[:, :count],
-            "stalled" if stop else "solved",
+            ended(stop),
             self.name,
             history=tuple(history),
             message=stop,

@@ -22,7 +22,7 @@ system of equations gives the digits that are missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,11 +30,13 @@ from numpy.typing import ArrayLike
 from mercer.domains import real_numbers
 from mercer.errors import DomainError, ValidityError
 from mercer.lapack import EPS
+from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
 from mercer.solvers.status import SolverResult
 
 __all__ = ["BYTES_PER_ENTRY", "LinearSolution", "separate"]
 
 # For each entry of the matrix, at the peak: it, the program, and what SciPy and HiGHS copy.
+SOLVER_BYTES = 4_000_000  # of a program without any numbers
 BYTES_PER_ENTRY = 130
 HIGHS_TOLERANCE = 1e-9  # of HiGHS; its own choice, 1e-7, may leave a gap that can be seen
 POLISHING_STEPS = 2
@@ -86,6 +88,28 @@ class LinearSolution(SolverResult):
     def certificate(self) -> float:
         """The larger one of gap and violation."""
         return max(self.gap, self.violation)
+
+
+@dataclass(frozen=True)
+class Simplex:
+    """What the simplex method takes.
+
+    The matrix is there once as similarities, once more times the signs as the constraints, and
+    three times in what the solver makes of them: numbers with their rows, columns with theirs, and
+    factors.
+
+    Examples
+    --------
+    >>> Simplex().cost(Size(items=1000)).bytes > 8 * 1000**2
+    True
+    """
+
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size) -> Cost:
+        """Return the bytes of a program of so many items."""
+        entries = int(BYTES_PER_ENTRY * size.items**2)
+        return Cost(entries + size.tiles + item_bytes(size) + SOLVER_BYTES)
 
 
 def separate(

@@ -23,7 +23,7 @@ from mercer.gram.stored import Striped
 from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
 from mercer.solvers.losses import Loss, logistic_loss
 from mercer.solvers.newton_systems import GramObjective
-from mercer.solvers.ridge.solver import Problem, Solution, State
+from mercer.solvers.ridge.solver import Problem, Solution, State, ended
 
 __all__ = ["Descent", "Newton", "NewtonObjective", "NewtonSolution"]
 
@@ -180,7 +180,7 @@ class Descent(Generic[P, S]):
         return kind(
             coefficients=coefficients[:, 0] if one else coefficients,
             intercept=float(intercept[0]) if one else intercept,
-            status="stalled" if message else "solved",
+            status=ended(message),
             certificate=self.gradient,
             solver=name,
             penalty=self.objective.penalty,

@@ -18,6 +18,7 @@ from mercer.gram import Pieces
 
 __all__ = ["LowRankFactor", "pivoted_cholesky"]
 
+MIN_RANK = 64  # columns of a factor that is worth its while, as a preconditioner
 BLOCK_COLUMNS = 128  # computed at once
 
 

@@ -13,7 +13,8 @@ F ≥ b where it can shrink: the conditions of Kuhn and Tucker. For any b and an
     gap = Σ (F − b)₊(upper − β) + (b − F)₊(β − lower)
 
 bounds how much the objective can still grow, because slopes of a concave function do; for SVC it
-is the value of the primal problem less that of the dual.
+is the value of the primal problem less that of the dual. What rounding and a kernel without a
+proof leave of that is said in `mercer.solvers.margin_certificate`.
 """
 
 from __future__ import annotations
@@ -27,16 +28,20 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
+from mercer.solvers.curvature import listed
 from mercer.solvers.status import SolverResult
 
 __all__ = [
-    "Optimum", "Quadratic", "SMOOptions", "certify", "conclude", "hard_gap", "violation_of",
+    "Optimum", "Quadratic", "SMOOptions", "certify", "conclude", "hard_gap", "stalled_message",
+    "violation_of",
 ]  # fmt: skip
 
-Status = Literal["solved", "stalled", "unbounded", "invalid"]
+Status = Literal["solved", "stalled", "unproved", "unbounded", "invalid"]
 # How steps on some of the variables have ended: as they should, at two items on which the kernel
 # is not valid, or in a direction that nothing bounds.
 DONE, INVALID, UNBOUNDED = 0, 1, 2
+MAX_FREE_VARIABLES = 3000  # of a system; that of more would take too long
+SNAPPED_SHARE = 0.01  # of tol, by which going to a bound may change a slope
 ROUNDING = 1e-13  # share of the box, and of the largest coefficient, that means nothing
 
 
@@ -100,7 +105,7 @@ class SMOOptions:
     Examples
     --------
     >>> SMOOptions(stored=True).cost(Size(items=10_000)).bytes // 10**6
-    802
+    838
     """
 
     tol: float = 1e-3
@@ -117,6 +122,8 @@ class SMOOptions:
         """Return what the matrix takes, or the blocks and rows that stand for it."""
         n, each = size.items, np.dtype(self.dtype).itemsize
         other = size.tiles + item_bytes(size, feature_copies=2)
+        # The system of the free variables, and its factor, if half of those that it may have are.
+        other += 4 * min(n if self.stored else self.largest, n, MAX_FREE_VARIABLES) ** 2
         if self.stored:
             return Cost(each * n**2 + other)
         block, rows = each * min(n, self.largest) ** 2, each * n * min(self.kept, n)
@@ -134,16 +141,22 @@ class Optimum(SolverResult):
         β.
     offsets : ndarray of shape (groups,)
         The b of each group.
-    status : {"solved", "stalled", "unbounded", "invalid"}
+    status : {"solved", "stalled", "unproved", "unbounded", "invalid"}
+        "unproved": the conditions of Kuhn and Tucker hold, but nobody knows that the kernel is
+        valid on all the items, so that no gap bounds what is missing.
     objective : float
         tᵀβ − ½βᵀKβ.
     gap : float
-        Upper bound of what is missing from the largest objective, from slopes computed anew.
+        Upper bound of what is missing from the largest objective, from slopes computed anew and
+        from how far they may be rounded; infinite where no bound is known.
     violation : float
-        Largest violation of the Kuhn-Tucker conditions, from the same slopes.
+        Largest violation of the Kuhn-Tucker conditions, from the same slopes, and not less than
+        their rounding.
     rounding : float
         Where similarities were computed in single precision: the largest difference of a slope
         from that in double precision, on a sample of the items.
+    uncertainty : float
+        How far a slope in double precision may be from that of exact arithmetic.
     square : float
         βᵀKβ, the squared norm of the function.
     steps : int
@@ -152,7 +165,7 @@ class Optimum(SolverResult):
     message : str
         What went wrong and what to try.
     culprits : tuple of int, optional
-        Two items on which the kernel is not valid.
+        Items on which the kernel is not valid, those that show it best.
 
     Examples
     --------
@@ -173,7 +186,8 @@ class Optimum(SolverResult):
     history: tuple[float, ...] = ()
     message: str = ""
     rounding: float = 0.0
-    culprits: tuple[int, int] | None = None
+    uncertainty: float = 0.0
+    culprits: tuple[int, ...] | None = None
     slopes: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
 
     @property
@@ -191,9 +205,8 @@ class Optimum(SolverResult):
             return self
         message = label + self.message
         if self.culprits is not None:
-            i, j = self.culprits
-            named = f"items {places[i]} and {places[j]}"
-            message = message.replace(f"items {i} and {j}", named)
+            own = listed(self.culprits)
+            message = message.replace(own, listed(places[list(self.culprits)].tolist()))
         return replace(self, message=message)
 
 
@@ -249,7 +262,7 @@ def certify(
         else:
             ends = [end for end in (top, bottom) if np.isfinite(end)]
             offset = float(np.mean(ends)) if ends else 0.0
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             above, below = np.maximum(f - offset, 0.0), np.maximum(offset - f, 0.0)
             missing = np.where(above > 0, above * (upper - b), 0.0)
             missing += np.where(below > 0, below * (b - lower), 0.0)
@@ -280,8 +293,12 @@ def hard_gap(problem: Quadratic, beta: np.ndarray, F: np.ndarray, offset: float)
     return max(square / (2 * margin**2) - (float(beta @ problem.target) - square / 2), 0.0)
 
 
-def snap_to_bounds(problem: Quadratic, beta: np.ndarray) -> np.ndarray:
+def snap_to_bounds(
+    problem: Quadratic, beta: np.ndarray, least: np.ndarray | float = np.inf
+) -> np.ndarray:
     """Return β with what is within rounding of a bound at the bound, where it is not free.
+
+    No entry moves by more than `least`, beyond which slopes would notice.
 
     Examples
     --------
@@ -290,9 +307,24 @@ def snap_to_bounds(problem: Quadratic, beta: np.ndarray) -> np.ndarray:
     array([0., 1.])
     """
     width = problem.upper - problem.lower
-    little = ROUNDING * np.minimum(width, np.abs(beta).max(initial=0.0))
+    little = np.minimum(ROUNDING * np.minimum(width, np.abs(beta).max(initial=0.0)), least)
     beta = np.where(beta - problem.lower <= little, problem.lower, beta)
     return np.where(problem.upper - beta <= little, problem.upper, beta)
+
+
+def largest_snap(diagonal: np.ndarray | None, tol: float) -> np.ndarray | float:
+    """Return by how much each variable may change so that no slope changes by a share of `tol`.
+
+    Examples
+    --------
+    >>> largest_snap(np.array([4.0, 1.0]), 1e-3) * 1e6
+    array([2.5, 5. ])
+    """
+    if diagonal is None:
+        return np.inf
+    heights = np.abs(diagonal)
+    reach = np.sqrt(heights * heights.max(initial=0.0))
+    return SNAPPED_SHARE * tol / np.maximum(reach, np.finfo(float).tiny)
 
 
 def conclude(
@@ -304,17 +336,21 @@ def conclude(
     tol: float,
     trouble: int = DONE,
     culprits: tuple[int, int] = (0, 0),
+    diagonal: np.ndarray | None = None,
 ) -> Optimum:
     """Return the answer with its certificate, or with what is wrong and what to do.
 
-    `trouble` is how the last steps have ended, at the items `culprits`.
+    `trouble` is how the last steps have ended, at the items `culprits`; `diagonal` is that of K,
+    for each variable.
     """
-    beta = snap_to_bounds(problem, beta)
+    beta = snap_to_bounds(problem, beta, largest_snap(diagonal, tol))
     offsets, gap, violation = certify(problem, beta, F)
     if np.isinf(gap):
         gap = hard_gap(problem, beta, F, float(offsets[0]))
     status: Status = "solved" if violation <= tol else "stalled"
-    objective, square = float(beta @ (problem.target + F)) / 2, float(beta @ (problem.target - F))
+    with np.errstate(over="ignore", invalid="ignore"):  # where nothing bounds the objective
+        objective = float(beta @ (problem.target + F)) / 2
+        square = float(beta @ (problem.target - F))
     found = Optimum(
         beta, offsets, status, objective, gap, violation, square, steps, tuple(history), slopes=F
     )
@@ -331,11 +367,13 @@ def conclude(
             "a finite C, or a richer kernel such as a Gaussian of smaller bandwidth"
         )
         return replace(found, status="unbounded", message=message)
-    if status == "stalled":
-        message = (
-            f"stopped after {steps} steps with a violation of {violation:.2g} (tol is "
-            f"{tol:.2g}) and a duality gap of {gap:.3g}, {found.relative_gap:.1%} of the "
-            "objective: use a smaller C, scaled features, a larger max_iter, or a larger tol"
-        )
-        return replace(found, message=message)
-    return found
+    return replace(found, message=stalled_message(found, tol)) if status == "stalled" else found
+
+
+def stalled_message(found: Optimum, tol: float) -> str:
+    """Say how far an answer is from the optimum, and what to do."""
+    return (
+        f"stopped after {found.steps} steps with a violation of {found.violation:.2g} (tol is "
+        f"{tol:.2g}) and a duality gap of {found.gap:.3g}, {found.relative_gap:.1%} of the "
+        "objective: use a smaller C, scaled features, a larger max_iter, or a larger tol"
+    )

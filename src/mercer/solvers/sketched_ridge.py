@@ -26,7 +26,6 @@ from scipy.linalg import lapack
 
 from mercer.errors import SolveError, ValidityError
 from mercer.gram.sketch import MIN_STRIPE_ROWS, MOMENT_ROWS, STRIPE_ENTRIES, moment_sums
-from mercer.gram.whitening import Whitening
 from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
 from mercer.solvers.cost import (
     FLOP_SECONDS,
@@ -71,8 +70,7 @@ class SketchedRidgeState:
     def white(self) -> Any:
         """The coordinates in which the penalty is λI."""
         if self._white is None:
-            make = getattr(self.sketch, "whitening", None)
-            self._white = Whitening(self.sketch.core()) if make is None else make()
+            self._white = self.sketch.whitening()
         return self._white
 
     def sums(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,8 +110,8 @@ class SketchedRidgeState:
         if self.direct:
             values, vectors = self.spectrum()
             return lambda V: vectors @ ((vectors.T @ V) / (values + penalty)[:, None])
-        make = getattr(self.sketch, "preconditioner", None)
-        return self._sampled(penalty) if make is None else make(self.white, penalty)
+        made = self.sketch.preconditioner(self.white, penalty)
+        return self._sampled(penalty) if made is None else made
 
     def _sampled(self, penalty: float) -> LinearMap:
         """Return the inverse of the system of a sample of the items, in single precision."""
@@ -149,7 +147,7 @@ class SketchedRidgeState:
         """
         sketch, n = self.sketch, self.sketch.order
         many = sketch.count > MAX_SAMPLED_FUNCTIONS
-        if many and self.weights is None and getattr(sketch, "uniform", False):
+        if many and self.weights is None and sketch.uniform:
             return self.white.root(), np.ones(sketch.count)
         there = np.arange(n) if self.weights is None else np.flatnonzero(self.weights)
         count = min(len(there), max(SAMPLED_ITEMS * sketch.count, 1000))

@@ -32,6 +32,7 @@ from mercer.solvers.quadratic import (
     DONE,
     INVALID,
     ROUNDING,
+    SNAPPED_SHARE,
     UNBOUNDED,
     Optimum,
     Quadratic,
@@ -295,20 +296,21 @@ def _solve_all(
                 continue
             _slopes(K, segments, own, t, x, f)
         if _violation(x, f, l, u) <= tol:
-            _snap(x, l, u)
+            _snap(x, l, u, diagonal[a:b], SNAPPED_SHARE * tol)
             _certify(t, x, f, l, u, row)
             row[3] = _violation(x, f, l, u)
             row[0] = 1.0 if row[3] <= tol else 0.0
 
 
 @compiled(error_model="numpy")
-def _snap(beta, lower, upper):
+def _snap(beta, lower, upper, diagonal, change):
     """Put at its bound what is within rounding of it, as `snap_to_bounds` does."""
-    largest = 0.0
+    largest, height = 0.0, 0.0
     for k in range(len(beta)):
-        largest = max(largest, abs(beta[k]))
+        largest, height = max(largest, abs(beta[k])), max(height, abs(diagonal[k]))
     for k in range(len(beta)):
-        little = ROUNDING * min(upper[k] - lower[k], largest)
+        reach = np.sqrt(abs(diagonal[k]) * height)
+        little = min(ROUNDING * min(upper[k] - lower[k], largest), change / max(reach, TINY))
         if beta[k] - lower[k] <= little:
             beta[k] = lower[k]
         elif upper[k] - beta[k] <= little:

@@ -8,7 +8,7 @@ from typing import Self
 
 from mercer.errors import ConvergenceWarning, MercerError, SolveError, ValidityError
 
-__all__ = ["SolverResult"]
+__all__ = ["SolverResult", "caller_of_mercer"]
 
 # What is raised where there is no answer; every other status comes with one.
 FAILURES: dict[str, type[MercerError]] = {
@@ -27,7 +27,8 @@ class SolverResult:
     ----------
     status : str
         "solved"; "stalled" for the best answer that could be had, which is less accurate than was
-        asked for; or why there is none.
+        asked for; "interrupted" for the best so far, when the user had enough; "unproved" for one
+        whose claim rests on what nobody knows; or why there is none.
     message : str
 
     Examples
@@ -48,12 +49,12 @@ class SolverResult:
         failure = FAILURES.get(self.status)
         if failure is not None:
             raise failure(self.message)
-        if self.status == "stalled":
-            warnings.warn(self.message, ConvergenceWarning, stacklevel=_caller_of_mercer())
+        if self.status in ("stalled", "interrupted"):
+            warnings.warn(self.message, ConvergenceWarning, stacklevel=caller_of_mercer())
         return self
 
 
-def _caller_of_mercer() -> int:
+def caller_of_mercer() -> int:
     """Return the level of the first function outside of mercer, to which a warning belongs."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("mercer."):

@@ -137,7 +137,9 @@ def maximize(operator: Pieces, problem: Quadratic, options: SMOOptions) -> Optim
         if trouble != DONE:
             culprits = done.items
             break
-    return conclude(problem, state.beta, state.F, steps, history, options.tol, trouble, culprits)
+    return conclude(
+        problem, state.beta, state.F, steps, history, options.tol, trouble, culprits, diagonal
+    )
 
 
 def _coarse_start(operator: Any, problem: Quadratic, options: SMOOptions) -> np.ndarray:

@@ -1,5 +1,7 @@
 """The chooser takes the first candidate that fits, and a decision names what ran."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,17 +12,17 @@ from mercer.kernels import Gaussian, Laplacian, Linear
 from mercer.plans import Nystrom, Size
 from mercer.plans.chooser import Candidate, choose
 from mercer.solvers import Cholesky, Eigen, Iterative
-from mercer.solvers.cost import Cost, Requirements
+from mercer.solvers.cost import UNCONDITIONAL, Cost, Requirements
 
 
 class Fixed:
     """A solver that costs what it says."""
 
-    def __init__(self, each):
-        self.each = each
+    def __init__(self, each, seconds=1.0, requires=UNCONDITIONAL):
+        self.each, self.seconds, self.requires = each, seconds, requires
 
     def cost(self, size):
-        return Cost(self.each * size.items, 1.0)
+        return Cost(self.each * size.items, self.seconds)
 
 
 def ways():
@@ -41,6 +43,39 @@ def test_the_first_that_fits_is_taken_and_says_why_not_the_one_before():
 def test_a_refusal_is_about_the_one_that_needs_least():
     with pytest.raises(PlanError, match=r"needs 1.0 kB, but 500 bytes .* about 50 items would"):
         choose(Plan(memory=500), ways())
+
+
+def test_what_requires_more_than_is_true_is_passed_over():
+    fast, small = ways()
+    few = Requirements(max_order=50)
+    impossible = replace(fast, solver=Fixed(1, requires=few))
+    assert choose(Plan(memory=10_000), [impossible, small]).solver == "small"
+    assert choose(Plan(memory=10_000), [replace(fast, worthwhile=few), small]).solver == "small"
+
+
+def test_what_it_may_give_way_to_must_fit_as_well():
+    fast, small = ways()
+    candidates = [replace(small, name="steps", beside=fast.solver), small]
+    assert choose(Plan(memory=5000), candidates).solver == "steps"
+    assert choose(Plan(memory=4999), candidates).solver == "small"
+
+
+def test_approximations_are_for_those_who_cannot_wait_or_have_no_memory():
+    exact, rough = ways()[:1], [Candidate("rough", Fixed(10), Size(items=100), ("it is rough",))]
+    assert choose(Plan(memory=5000), exact, rough).solver == "fast"
+    found = choose(Plan(memory=1000), exact, rough)
+    assert found.solver == "rough" and found.reasons[1] == "it is rough"
+    assert found.reasons[0] == (
+        "approximate, because exactly a fit on 100 items needs 5.0 kB, but 1.0 kB are available"
+    )
+    hurry = Plan(memory=5000, patience=0.5)
+    found = choose(hurry, exact, rough)
+    assert found.solver == "rough" and "patience of 0 seconds" in found.reasons[0]
+    # What takes too long is better than nothing.
+    large = [replace(rough[0], solver=Fixed(100))]
+    assert choose(hurry, exact, large).solver == "fast"
+    with pytest.raises(PlanError, match=r"needs 5.0 kB, but 1.0 kB"):
+        choose(Plan(memory=1000), exact, large)
 
 
 def test_requirements_are_about_what_is_known_before_any_work():
@@ -91,7 +126,8 @@ def test_a_decision_names_what_ran(name):
 
 
 def test_steps_that_give_way_to_a_factor_are_not_what_ran(monkeypatch):
-    monkeypatch.setattr("mercer.plans.ridge.MIN_ITEMS", 200)
+    worthwhile = replace(Iterative.worthwhile, min_order=200)
+    monkeypatch.setattr(Iterative, "worthwhile", worthwhile)
     machine = mercer.KernelRidge(Laplacian(0.3), 1e-3)
     assert machine.plan(X).solver == "iterative" and machine.plan(X).direct
     machine.fit(X, y)

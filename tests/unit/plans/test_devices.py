@@ -50,7 +50,7 @@ def test_exact_ridge(gpu, intercept, weighted):
 
 
 def test_a_matrix_that_does_not_fit_there_is_solved_by_steps(gpu, monkeypatch):
-    monkeypatch.setattr("mercer.plans.ridge.fits_on_gpu", lambda items: False)
+    monkeypatch.setattr(engines.TorchEngine, "free_bytes", lambda self: 0)
     here, there = KernelRidge(K, 0.1).fit(X, y), KernelRidge(K, 0.1, follow=GPU).fit(X, y)
     assert there.solution_.solver == "iterative" and there.plan_.precision == "double"
     assert "iterative, because the Gram matrix does not fit" in there.plan_.explain()

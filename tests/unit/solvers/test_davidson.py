@@ -168,7 +168,7 @@ def test_interrupting_keeps_what_was_found(solver):
         gram.interrupt = None
         gram = Interrupted(Dense(K), 3)
     found = solver.solve(gram, 4)
-    assert found.status == "stalled" and found.message == "interrupted after 3 products"
+    assert found.status == "interrupted" and found.message == "interrupted after 3 products"
     rest = np.linalg.norm(K @ found.vectors - found.vectors * found.values, axis=0)
     np.testing.assert_allclose(found.residuals, rest, rtol=1e-6)
     with pytest.raises(KeyboardInterrupt):

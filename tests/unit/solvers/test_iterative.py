@@ -7,8 +7,9 @@ from mercer import KernelRidge, Plan
 from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.kernels import Gaussian
-from mercer.solvers import Cholesky, Iterative, Problem, iterative
-from mercer.solvers.iterative import expected_steps, worthwhile
+from mercer.solvers import Cholesky, Iterative, Problem, conjugate_gradients, iterative
+from mercer.solvers.cost import Size
+from mercer.solvers.iterative import ITEMS_A_STEP, expected_steps
 
 
 def system(count=400, width=2.0, seed=0):
@@ -91,13 +92,19 @@ def test_a_preconditioner_that_cannot_be_factored_is_told():
     assert found.status == "singular" and "rank 10" in found.message
 
 
-def test_the_direct_way_is_taken_where_it_is_faster():
+def test_slow_decay_is_foreseen_and_the_solver_does_not_give_way():
     K, y = system(width=0.3)
-    found = solved(Iterative(5, direct=Cholesky()), K, y, 1e-3)
-    exact = solved(Cholesky(), K, y, 1e-3)
-    assert "direct way" in found.message and found.status == "solved"
-    assert np.allclose(found.coefficients, exact.coefficients)
-    assert expected_steps(400.0, 1e-3) > worthwhile(400)
+    solver = Iterative(5)
+    state = solver.prepare(Problem(Dense(K)))
+    steps = solver.foresee(state, 1e-3)
+    assert steps > len(y) / ITEMS_A_STEP
+    assert steps == pytest.approx(expected_steps(float(state.factor.left.sum()), 1e-3))
+    assert Iterative(5, tol=1e-3).foresee(state, 1e-3) == pytest.approx(steps / 3)
+    columns = state.factor.columns
+    found = solver.solve(state, y, 1e-3)
+    assert found.solver == "iterative" and state.factor.columns is columns
+    assert Iterative.worthwhile.met(Size(items=10_000, steps=60.0))
+    assert not Iterative.worthwhile.met(Size(items=10_000, steps=70.0))
 
 
 @pytest.mark.parametrize(("patience", "tol"), [(6, 1e-12), (3, 0.3)])
@@ -117,7 +124,7 @@ def test_an_interruption_keeps_what_was_found(patience, tol):
     gram = Impatient(K)
     solver = Iterative(20, tol=tol)
     found = solver.solve(solver.prepare(Problem(gram)), y, 0.01)
-    assert found.status == "stalled" and "interrupted" in found.message
+    assert found.status == "interrupted" and "interrupted" in found.message
     rest = y - K @ found.coefficients - 0.01 * found.coefficients
     assert np.linalg.norm(rest) < 0.5 * np.linalg.norm(y)
     assert found.certificate == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(y), rel=1e-6)
@@ -170,3 +177,31 @@ def test_stopping_early_is_called_approximate_and_bounded():
     assert len(early.dual_coef_) == 400
     with pytest.raises(ValidityError, match="between 0 and 1"):
         Plan(tol=2.0)
+
+
+def test_an_interrupted_ridge_is_fitted_and_says_so(monkeypatch):
+    """Ctrl-C while a machine is fitted, not only its solver."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = np.sin(X).sum(axis=1)
+    calls, own = [], conjugate_gradients.iterate
+
+    def interrupted(product, *others, **more):
+        def some(V, live):
+            calls.append(1)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            return product(V, live)
+
+        return own(some, *others, **more)
+
+    monkeypatch.setattr(conjugate_gradients, "iterate", interrupted)
+    follow = Plan(solver="iterative", rank=10, tol=1e-12)
+    machine = KernelRidge(Gaussian(0.5), 1e-3, follow=follow)
+    with pytest.warns(ConvergenceWarning, match="interrupted at a relative residual"):
+        machine.fit(X, y)
+    found, K = machine.solution_, Gaussian(0.5)(X)
+    assert found.status == "interrupted" and len(calls) == 4
+    rest = y - K @ machine.dual_coef_ - 1e-3 * machine.dual_coef_
+    assert found.certificate == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(y), rel=1e-6)
+    np.testing.assert_allclose(machine.predict(X), K @ machine.dual_coef_, atol=1e-9)

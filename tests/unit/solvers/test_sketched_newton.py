@@ -331,7 +331,7 @@ def test_an_interruption_keeps_what_was_found(hinge):
             continue
         first = patience if first is None else first
         last = patience == total and hinge  # only the gap was missing
-        assert found.status == ("solved" if last else "stalled")
+        assert found.status == ("solved" if last else "interrupted")
         assert last or "interrupted" in found.message
         loss = loss_of(target, np.ones(400))
         A = found.coefficients.reshape(15, -1)

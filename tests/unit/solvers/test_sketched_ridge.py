@@ -138,6 +138,6 @@ def test_an_interrupt_keeps_the_best_so_far():
     found.normal = normal
     solver = SketchedRidge(direct=False, tol=1e-15)
     solution = solver.solve(solver.prepare(Problem(found)), Y[:, 0], 1e-3)
-    assert solution.status == "stalled"
+    assert solution.status == "interrupted"
     assert "interrupted" in solution.message
     assert solution.coefficients.any()

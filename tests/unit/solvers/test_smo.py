@@ -86,10 +86,11 @@ def test_what_takes_longer_is_left_to_others(monkeypatch):
     K, ranges, problems = programs_of_pairs(rng, 1e6, False)
     found = solve_batch(GramRanges(K), ranges, problems, SMOOptions(1e-12))
     assert None in found
+    # A tolerance of 1e-12 is below the rounding of slopes, which nobody claims.
     X, y = rng.normal(size=(95, 4)), rng.integers(0, 3, 95)
-    together = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
+    together = SVC(Gaussian(1.0), C=1e6, tol=1e-11).fit(X, y)
     monkeypatch.setattr(svm_programs, "MIN_BATCH", 100)
-    alone = SVC(Gaussian(1.0), C=1e6, tol=1e-12).fit(X, y)
+    alone = SVC(Gaussian(1.0), C=1e6, tol=1e-11).fit(X, y)
     assert np.allclose(together.dual_coef_, alone.dual_coef_, rtol=1e-9)
 
 

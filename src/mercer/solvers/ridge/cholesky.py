@@ -64,6 +64,17 @@ class Stored(State):
         self.array = M
         self.diagonal = np.diag(M).copy()
 
+    @property
+    def order(self) -> int:
+        """Number of items."""
+        return len(self.array)
+
+    def block(self, items: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the rows and columns of some items, in ascending order; also after a fit."""
+        out[...] = self.array[np.ix_(items, items)]
+        mirror_down(out)
+        return out
+
     def multiply(self, X: np.ndarray) -> np.ndarray:
         # BLAS sees the transpose, in which the upper triangle is the lower one. For a few columns
         # it is faster one by one.
@@ -96,11 +107,20 @@ class Cholesky(Solver):
     precision: Literal["double", "mixed"] = "double"
     name = "cholesky"
     requires: ClassVar[Requirements] = Requirements(definite=True)
+    single_possible: ClassVar[Requirements] = Requirements()
+    single_pays: ClassVar[Requirements] = Requirements(
+        min_order=MIN_MIXED_ORDER, max_order=MAX_PACKED_ORDER
+    )
 
     def cost(self, size: Size) -> Cost:
         """Return what the matrix and its factor take."""
         mixed = self.precision == "mixed"
         return stored_cost(size, self.workspace(size.items), factor_seconds(size.items, mixed))
+
+    @staticmethod
+    def operations(size: Size) -> float:
+        """Return how many multiplications the Gram matrix takes, and its factor."""
+        return size.items**2 * size.row / 8 + size.items**3 / 3
 
     def workspace(self, order: int) -> int:
         """Return the bytes beside a matrix of this order: those of a packed factor."""

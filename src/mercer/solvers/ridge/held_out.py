@@ -37,7 +37,7 @@ class HeldOutResiduals:
     alpha : ndarray of shape (rows, targets)
         Their α in the solution that has seen them, but not their outer fold if there is one.
     trusted : bool
-        Whether C_RR was positive definite by more than rounding.
+        Whether C_RR was positive definite by more than rounding, and the residuals are finite.
     """
 
     residuals: np.ndarray
@@ -66,11 +66,12 @@ def held_out(inverse: RidgeInverse, removals: Sequence[Rows]) -> Iterator[HeldOu
 def _one_by_one(inverse: RidgeInverse, removals: Sequence[Rows]) -> Iterator[HeldOutResiduals]:
     d, floor = inverse.bordered_diagonal()
     good = d > floor
-    residuals = inverse.alpha / np.where(good, d, np.nan)[:, None]
+    alpha, residuals = inverse.alpha, inverse.alpha / np.where(good, d, np.nan)[:, None]
+    trusted: np.ndarray = np.all(np.isfinite(residuals), axis=1)
     for rows in removals:
         place = rows.start if isinstance(rows, slice) else int(rows[0])
         here = slice(place, place + 1)
-        yield HeldOutResiduals(residuals[here], inverse.alpha[here], bool(good[place]))
+        yield HeldOutResiduals(residuals[here], alpha[here], bool(trusted[place]))
 
 
 def _held(inverse: RidgeInverse, rows: Rows) -> HeldOutResiduals:
@@ -80,7 +81,7 @@ def _held(inverse: RidgeInverse, rows: Rows) -> HeldOutResiduals:
     C, floor = _part(inverse, rows)
     if not _holds(C, floor):
         return _lost(alpha)
-    return HeldOutResiduals(lapack.solve(C, alpha), alpha)
+    return _finite(lapack.solve(C, alpha), alpha)
 
 
 def _held_thin(inverse: FeatureInverse, rows: Rows, alpha: np.ndarray) -> HeldOutResiduals:
@@ -89,11 +90,11 @@ def _held_thin(inverse: FeatureInverse, rows: Rows, alpha: np.ndarray) -> HeldOu
     if inverse.border is not None:
         Z = np.column_stack([Z, inverse.border[rows]])
     if not Z.shape[1]:
-        return HeldOutResiduals(alpha, alpha)  # all features are zero, and nothing was learned
+        return _finite(alpha, alpha)  # all features are zero, and nothing was learned
     G = lapack.add_outer(np.eye(Z.shape[1]), np.ascontiguousarray(Z.T), -1.0)
     if not _holds(G, inverse.pivot_floor(np.diag(G))):
         return _lost(alpha)
-    return HeldOutResiduals(alpha + Z @ lapack.solve(G, Z.T @ alpha), alpha)
+    return _finite(alpha + Z @ lapack.solve(G, Z.T @ alpha), alpha)
 
 
 def _part(inverse: RidgeInverse, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +136,7 @@ def nested(
         B -= np.outer(np.delete(border, outer), border[outer])
     lapack.solve_rows(L, B)
     half = lapack.solve_rows(L, alpha.T.copy(order="C")).T  # alpha itself is still needed
-    whole = HeldOutResiduals(lapack.solve(L, alpha), alpha)
+    whole = _finite(lapack.solve(L, alpha), alpha)
     return whole, (_within(inverse, rows, B[_beside(rows, outer)], half) for rows in inner)
 
 
@@ -144,7 +145,11 @@ def _within(inverse: FullInverse, rows: Rows, W: np.ndarray, half: np.ndarray) -
     C, floor = _part(inverse, rows)
     lapack.add_outer(C, W, -1.0)
     a = inverse.alpha[rows] - W @ half
-    return HeldOutResiduals(lapack.solve(C, a), a) if _holds(C, floor) else _lost(a)
+    return _finite(lapack.solve(C, a), a) if _holds(C, floor) else _lost(a)
+
+
+def _finite(residuals: np.ndarray, alpha: np.ndarray) -> HeldOutResiduals:
+    return HeldOutResiduals(residuals, alpha, bool(np.isfinite(residuals).all()))
 
 
 def _lost(alpha: np.ndarray) -> HeldOutResiduals:

@@ -67,9 +67,15 @@ class Primal(Solver):
         """Return what the features and their system take."""
         n, m = size.items, size.features or 0
         features = 8 * n * m * (2 if size.weighted else 1)
-        others = n * (size.row + 48 * size.targets) + OVERHEAD
+        others = n * (size.row + 48 * size.targets) + size.encodings + OVERHEAD
         needed = int(8 * m**2 + self.small.workspace(m) + features + others)
         return Cost(needed, n * m**2 * FLOP_SECONDS + factor_seconds(m))
+
+    @staticmethod
+    def operations(size: Size) -> float:
+        """Return how many multiplications the system of features takes, and its factor."""
+        n, m = size.items, size.features or 0
+        return n * m**2 + m**3 / 3
 
     def prepare(self, problem: Problem) -> PrimalState:
         return PrimalState(problem, self.small)

@@ -14,8 +14,8 @@ needs α only, from a `Solver`; folds and criteria need blocks of M⁻¹ for man
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from mercer.solvers.status import SolverResult
 
 __all__ = ["Approximation", "Problem", "Solution", "SolvedColumns", "Solver", "State"]
 
-Status = Literal["solved", "singular", "stalled"]
+Status = Literal["solved", "singular", "stalled", "interrupted", "unproved"]
 TRUSTED = 1e-6  # relative residual up to which an answer is called solved
 
 
@@ -61,7 +61,6 @@ class SolvedColumns:
     history: tuple[float, ...] = ()
     weights: np.ndarray | None = None  # the same solutions as weights of features
     residual: np.ndarray | None = None  # R − MX, if it was computed from these values
-    solver: str = ""  # what ran, if the solver has given way to another one
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,8 @@ class Solution(SolverResult):
     ----------
     coefficients : ndarray of shape (n,) or (n, targets)
     intercept : float or ndarray
-    status : {"solved", "singular", "stalled"}
+    status : {"solved", "singular", "stalled", "interrupted", "unproved"}
+        "unproved": the system is solved, but as the kernel is not valid, nothing is minimized.
     certificate : float
         Relative residual |y − b − Ka − λa| / |y|, of the worst target; where features were
         solved for, that of their own system.
@@ -154,6 +154,10 @@ class Solution(SolverResult):
     message: str = ""
     weights: np.ndarray | None = None
     approximation: Approximation | None = None
+
+    def noting(self, message: str) -> Self:
+        """Return this solution with something more that is worth knowing."""
+        return replace(self, message="; ".join(filter(None, [self.message, message])))
 
 
 class State:
@@ -275,13 +279,26 @@ class Solver:
             intercept=b if target.ndim > 1 else float(b[0]),
             status=status,
             certificate=certificate,
-            solver=found.solver or self.name,
+            solver=self.name,
             penalty=penalty,
             history=found.history,
             message=message,
             weights=None if W is None else W.reshape(-1, *target.shape[1:]),
             approximation=self.approximation(Y, b, certificate, found.history),
         )
+
+
+def ended(reason: str) -> Status:
+    """Return the status of an iteration that has ended early for some reason, or for none.
+
+    Examples
+    --------
+    >>> ended(""), ended("interrupted after 3 products"), ended("rounding")
+    ('solved', 'interrupted', 'stalled')
+    """
+    if reason.startswith("interrupted"):
+        return "interrupted"
+    return "stalled" if reason else "solved"
 
 
 def intercepts(s: np.ndarray, solutions: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from scipy.linalg import eigh, eigvalsh_tridiagonal, svd
 from scipy.linalg.lapack import dpttrf, dpttrs
 
 from mercer import lapack
+from mercer.compiled import compiled
 from mercer.lapack import EPS
 from mercer.solvers.ridge.inverse import MIN_SHARE_LEFT, RidgeInverse, Rows, System
 
@@ -117,23 +118,23 @@ class TridiagonalInverse(RidgeInverse):
     lower: np.ndarray
 
     @cached_property
+    def _sweep(self) -> tuple[np.ndarray, np.ndarray]:
+        """What row i of Q counts in row i of Y, and row i of Y in the next one."""
+        scale = 1 / np.sqrt(self.pivots)
+        return scale, self.lower * scale[1:] / scale[:-1]
+
+    @cached_property
     def Y(self) -> np.ndarray:
-        Q, scale = self.system.Q, 1 / np.sqrt(self.pivots)
-        down = self.lower * scale[1:] / scale[:-1]
-        Y, part = np.empty_like(Q), np.empty(len(Q))
-        np.multiply(Q[0], scale[0], out=Y[0])
-        for i in range(1, len(Q)):  # each row stays in the cache
-            np.multiply(Q[i], scale[i], out=Y[i])
-            np.multiply(Y[i - 1], down[i - 1], out=part)
-            Y[i] -= part
-        return Y
+        return swept_rows(self.system.Q, *self._sweep)
 
     def block(self, rows: Rows) -> np.ndarray:
         part = self.Y[:, rows] if isinstance(rows, slice) else self.Y.take(rows, axis=1)
         return lapack.add_inner(np.zeros((part.shape[1],) * 2), part)
 
     def diagonal(self) -> np.ndarray:
-        return np.einsum("ij,ij->j", self.Y, self.Y)
+        if "Y" in self.__dict__:
+            return np.einsum("ij,ij->j", self.Y, self.Y)
+        return column_squares(self.system.Q, *self._sweep)
 
     def log_determinant(self) -> float:
         return float(np.sum(np.log(self.pivots)))
@@ -143,6 +144,30 @@ class TridiagonalInverse(RidgeInverse):
         own, beside = self.system.own[:, None], self.system.beside[:, None]
         x = self.system.Q @ self.alpha
         return float(np.sum(own * x**2) + 2 * np.sum(beside * x[1:] * x[:-1]))
+
+
+@compiled
+def swept_rows(Q: np.ndarray, scale: np.ndarray, down: np.ndarray) -> np.ndarray:
+    """Return Y, of which each row is one of Q and what is left of the row before."""
+    Y = np.empty_like(Q)
+    for i in range(len(Q)):
+        before = down[i - 1] if i else 0.0
+        for j in range(len(Q)):
+            Y[i, j] = Q[i, j] * scale[i] - (Y[i - 1, j] * before if i else 0.0)
+    return Y
+
+
+@compiled
+def column_squares(Q: np.ndarray, scale: np.ndarray, down: np.ndarray) -> np.ndarray:
+    """Return the squared lengths of the columns of Y, of which one row at a time is known."""
+    n = len(Q)
+    row, sums = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        before = down[i - 1] if i else 0.0
+        for j in range(n):
+            row[j] = Q[i, j] * scale[i] - row[j] * before
+            sums[j] += row[j] * row[j]
+    return sums
 
 
 class FeatureSystem(System):

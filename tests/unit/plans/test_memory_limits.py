@@ -1,0 +1,138 @@
+"""Plans that can be trusted: limits that are seen, and errors that say what would fit."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mercer import LPSVC, SVC, SVR, KernelMeans, KernelRidge, memory
+from mercer.errors import PlanError
+from mercer.kernels import Gaussian, Spectrum
+from mercer.memory import out_of_memory
+from mercer.selection import GridSearchCV, plan_nested_cv, plan_search
+from mercer.studies.predicted import study_bytes
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="not Linux")
+
+
+def limited(code, gigabytes):
+    """Run a script with a limited address space."""
+    limit = int(gigabytes * 2**30)
+    head = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", head + code], capture_output=True, text=True, timeout=120,
+        env=environment,
+    )  # fmt: skip
+
+
+@LINUX
+def test_a_limit_of_the_address_space_is_seen():
+    ran = limited("from mercer.memory import available; print(available())", 4)
+    assert 2**30 < int(ran.stdout) < 4 * 2**30, ran.stderr
+
+
+@LINUX
+@pytest.mark.slow
+def test_a_ridge_beyond_the_limit_is_planned_otherwise_or_refused():
+    code = """
+import numpy as np
+from mercer import KernelRidge, Plan
+from mercer.kernels import Gaussian
+X = np.random.default_rng(0).normal(size=(16_000, 3))  # whose matrix alone is 2 GB
+try:
+    KernelRidge(Gaussian(1.0), follow=Plan(solver="cholesky")).fit(X, X[:, 0])
+except Exception as error:
+    print(type(error).__name__, error)
+print(KernelRidge(Gaussian(1.0)).plan(X).solver)
+"""
+    ran = limited(code, 2)
+    assert ran.stdout.startswith("PlanError"), ran.stdout + ran.stderr
+    assert "items would fit" in ran.stdout
+    assert ran.stdout.splitlines()[-1] in ("iterative", "eigen")  # what fits
+
+
+def test_groups_of_both_versions_limit_memory(tmp_path, monkeypatch):
+    new, old = tmp_path / "new", tmp_path / "old"
+    for folder, names in (
+        (new, ("memory.max", "memory.current", "inactive_file")),
+        (old, ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
+    ):
+        folder.mkdir()
+        for name, value in zip(names[:2], (1000, 700), strict=True):
+            (folder / name).write_text(f"{value}\n")
+        (folder / "memory.stat").write_text(f"other 5\n{names[2]} 100\n")
+        assert memory._left_in(folder) == 400
+    (new / "memory.max").write_text("max\n")
+    (old / "memory.limit_in_bytes").write_text("9223372036854771712\n")
+    assert memory._left_in(new) is None and memory._left_in(old) is None
+    assert memory._left_in(tmp_path / "nowhere") is None
+    monkeypatch.setattr(memory, "_group_folders", lambda: iter([tmp_path, new, old]))
+    assert memory._group() is None
+    (old / "memory.limit_in_bytes").write_text("650\n")
+    assert memory._group() == 50
+
+
+def test_an_allocation_that_fails_says_what_would_fit(monkeypatch, free_memory):
+    def fail(*given, **options):
+        raise MemoryError("Unable to allocate 8.00 GiB for an array with shape (32768, 32768)")
+
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    machine = KernelRidge(Gaussian(1.0)).fit(X, X[:, 0])
+    monkeypatch.setattr("mercer.machines.ridge.assemble", fail)
+    free_memory(2**31)
+    with pytest.raises(PlanError, match=r"fit of KernelRidge on 1000 items .*about 500 items"):
+        KernelRidge(Gaussian(1.0)).fit(X, X[:, 0])
+    monkeypatch.setattr(type(machine.function_), "__call__", fail)
+    with pytest.raises(PlanError, match="predict of KernelRidge on 20 items"):
+        machine.predict(X[:20])
+    with pytest.raises(PlanError, match="as it was"), out_of_memory("a fit", 10):
+        raise PlanError("as it was")
+
+
+@pytest.mark.parametrize("kind", [SVC, SVR])
+@pytest.mark.parametrize("C", [1.0, 1e6])
+def test_a_plan_foresees_the_precision_of_the_fit(kind, C):
+    rng = np.random.default_rng(0)
+    strings = ["".join(rng.choice(list("acgt"), 12)) for _ in range(2100)]
+    machine = kind(Spectrum(3), C, max_iter=10)
+    foreseen = machine.plan(strings)
+    with pytest.warns(UserWarning):
+        machine.fit(strings, np.arange(2100) % 2)
+    assert foreseen.precision == machine.plan_.precision == ("mixed" if C == 1 else "double")
+    assert foreseen.bytes == machine.plan_.bytes
+
+
+def test_encodings_count():
+    few = SVC(Spectrum(3)).plan(["acgt" * 3] * 200).bytes
+    many = SVC(Spectrum(3)).plan(["".join(np.random.default_rng(i).choice(list("acgt"), 2000))
+                                  for i in range(200)]).bytes  # fmt: skip
+    assert many > few + 60 * 200 * 60
+
+
+def test_everything_that_takes_memory_says_how_much():
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    matrix = 8 * 600**2
+    assert LPSVC().plan(X).bytes > 10 * matrix
+    assert KernelMeans().plan(X).bytes > matrix
+    one = plan_search(SVC(Gaussian(1.0)), X, {"C": [1.0, 2.0]})
+    several = plan_search(SVC(Gaussian(1.0)), X, {"kernel__bandwidth": [1.0, 2.0, 3.0]})
+    assert several.bytes >= one.bytes + 2 * matrix - 10
+    machine = SVC(Gaussian(1.0))
+    assert GridSearchCV(machine, {"C": [1.0, 2.0]}).plan(X).bytes == one.bytes
+    assert plan_nested_cv(machine, X, {"C": [1.0, 2.0]}).bytes == one.bytes
+    # With a heuristic each fold has a kernel of its own.
+    assert plan_search(SVC(), X, {"C": [1.0, 2.0]}).bytes > one.bytes
+    assert study_bytes([(SVC(), {"C": [1.0, 2.0]}), (LPSVC(), {"C": [1.0]})], X, 1000) > (
+        LPSVC().plan(X).bytes
+    )
+
+
+def test_a_search_beyond_memory_is_refused(free_memory):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    free_memory(30_000_000)
+    with pytest.raises(PlanError, match="items would fit"):
+        plan_search(LPSVC(), X, {"C": [1.0]})
