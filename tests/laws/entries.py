@@ -66,6 +66,8 @@ class Entry:
             laws |= {"sparse_rows"}
         if not {"rows", "sparse"} & has:
             laws |= {"layouts", "bad_rows", "overflow", "silence", "single_precision", *LIBRARIES}
+        if not {"rows", "sparse"} & has or self.kernel.lacks_gradient() is not None:
+            laws |= {"gradient"}
         if "heuristic" not in has:
             laws |= {"heuristics"}
         if "matrix" in has:

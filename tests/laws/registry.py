@@ -32,6 +32,7 @@ from mercer import (
     RBFNetwork,
     RBFNetworkClassifier,
 )
+from mercer.gram.engines import TorchEngine
 from mercer.kernels import (
     Categorical,
     Chi2,
@@ -43,7 +44,7 @@ from mercer.kernels import (
     from_function,
 )
 from mercer.solvers import Cholesky, Eigen, Iterative, Primal
-from mercer.solvers.device_cholesky import DeviceCholesky
+from mercer.solvers.ridge.engine_cholesky import EngineCholesky
 from mercer.testing import SolverCase
 from tests.laws.entries import Entry, MachineEntry
 from tests.laws.functions import shared
@@ -59,6 +60,10 @@ __all__ = ["KERNELS", "MACHINES", "SOLVERS"]
 FINITE = "features sparse"  # finitely many features
 SHIFT = "random sparse"  # shift-invariant
 DENSE = "rows"  # rows of numbers, but not sparse ones
+
+MATRIX = "[[2.0, 1.0, 0.0], [1.0, 3.0, -1.0], [0.0, -1.0, 1.0]]"
+RANK_ONE = "[[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]]"
+FAR_MATRIX = (0.4 * np.ones((6, 6)) + np.diag([1.0, 2.0, 0.5, 0.5, 1.0, 3.0])).tolist()
 
 KERNELS = [
     # dot products
@@ -113,6 +118,26 @@ KERNELS = [
     Entry("RationalQuadratic(1.0, 'median')", "wide points", "heuristic " + SHIFT),
     Entry("Periodic(2.0, 1.0)", "points", "rows random"),
     Entry("Periodic(24.0, (1.0, 2.0))", "far numbers", "rows random"),
+    # with a metric, and the family of which psychology has another parametrization
+    Entry("Gaussian(1.3, metric=(1.0, 0.0, 2.0))", "points", SHIFT),
+    Entry("Gaussian('median', metric=(1.0, 2.0, 0.5, 0.0, 1.0, 3.0, 1.0))", "wide points",
+          "heuristic " + SHIFT),
+    Entry(f"Gaussian(1.3, metric={MATRIX})", "points", SHIFT),
+    Entry(f"Gaussian('scale', metric={MATRIX})", "points", "heuristic " + SHIFT),
+    Entry(f"Gaussian(1.3, metric={FAR_MATRIX})", "far points", SHIFT),
+    Entry(f"Laplacian(2.0, metric={FAR_MATRIX})", "far points", SHIFT, tolerance=1e-9),
+    Entry("Laplacian('median', metric=(1.0, 2.0, 0.0))", "points", "heuristic " + SHIFT),
+    Entry(f"Exponential(2.0, metric={RANK_ONE})", "points", SHIFT),
+    Entry(f"Exponential('median', 0.7, 2.0, {MATRIX})", "points", "heuristic " + SHIFT),
+    Entry("Exponential(2.0, exponent=1.5, order=1.5)", "points", "rows random"),
+    Entry("Exponential(2.0, exponent=0.7, order=1.0, metric=(1.0, 2.0, 3.0))", "points", "sparse"),
+    Entry(f"Exponential(2.0, exponent=1.0, order=3.0, metric={RANK_ONE})", "points", DENSE),
+    Entry("Exponential(2.0, exponent=2.0, order=1.0)", "points", "sparse", "refuted"),
+    Entry(f"Exponential(2.0, exponent=2.0, order=1.0, metric={MATRIX})", "points", "sparse",
+          "refuted"),
+    Entry(f"Matern(1.5, 2.0, {MATRIX})", "points", SHIFT),
+    Entry(f"RationalQuadratic(0.7, 2.0, {RANK_ONE})", "points", SHIFT),
+    Entry(f"Shepard(0.5, 1.5, 1.0, {MATRIX})", "points", DENSE),
     # psychology
     Entry("Shepard(1.0, 1.0, 1.0)", "points", SHIFT),
     Entry("Shepard(0.5, 2.0, 1.0)", "wide points", SHIFT),
@@ -224,7 +249,7 @@ SOLVERS = [
     SolverCase(Primal(Eigen()), features=True),
 ]
 if importlib.util.find_spec("torch"):
-    SOLVERS.append(SolverCase(DeviceCholesky("cpu")))
+    SOLVERS.append(SolverCase(EngineCholesky(TorchEngine("cpu"))))
 
 
 def _machines() -> list[MachineEntry]:

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 from mercer.engine.block import dots
-from mercer.kernels import Gaussian, Linear, Polynomial, QuadraticForm, Sigmoid, from_function
+from mercer.engine.distances import squared_distances
+from mercer.kernels import (
+    Exponential,
+    Gaussian,
+    Linear,
+    Polynomial,
+    QuadraticForm,
+    Sigmoid,
+    from_function,
+)
 from mercer.kernels.base import Kernel, VectorKernel, kernel
 from mercer.kernels.features import FeatureMap
 from mercer.kernels.proof import Proof, Witness, proved, unknown
@@ -46,6 +55,23 @@ class Flat(Linear):
 
     def evaluate_diagonal(self, points):
         return self.constant(points)
+
+
+@kernel
+class Downhill(Gaussian):
+    """Has the gradient of its negative."""
+
+    def gradient(self, block, G):
+        return -super().gradient(block, G)
+
+
+@kernel
+class Kinked(Exponential):
+    """Does not leave the pair (x, x) out."""
+
+    def gradient(self, block, G):
+        pull = np.where(squared_distances(block) > 0, 0.0, np.inf)
+        return super().gradient(block, G) + pull.sum(axis=1)[:, None]
 
 
 @kernel
@@ -293,6 +319,8 @@ BROKEN = [
     ("oracle", Misprinted(1.0), X),
     ("diagonal", Flat(), X),
     ("self_similarity", Flat(), X),
+    ("gradient", Downhill(1.0), X),
+    ("gradient", Kinked(1.0), X),
     ("slices", Centered(), X),
     ("admitted_slices", Centered(), X),
     ("purity", Counting(), X),
@@ -348,7 +376,7 @@ def test_the_report_names_the_law_the_kernel_and_the_numbers():
 
 def test_a_kernel_of_ones_own_is_held_against_the_same_laws():
     kept = check_kernel(Squared(), X, names={"Squared": Squared})
-    optional = {"features", "features_of_new_items", "random_features", "heuristics"}
+    optional = {"gradient", "features", "features_of_new_items", "random_features", "heuristics"}
     assert set(KERNEL_LAWS) - set(kept) - {"torch_tensors"} == {*optional, "refutation"}
 
 

@@ -2,8 +2,10 @@
 
 from mercer.machines.calibrated import Calibrated
 from mercer.machines.discriminant import KernelDiscriminant
+from mercer.machines.encode import Encode
 from mercer.machines.exemplar import ExemplarClassifier, ExemplarRegressor
 from mercer.machines.gaussian_process import GaussianProcess
+from mercer.machines.learned_metric import LearnedMetric
 from mercer.machines.logistic import KernelLogistic
 from mercer.machines.lp import LPSVC
 from mercer.machines.machine import Machine
@@ -25,6 +27,7 @@ __all__ = [
     "SVC",
     "SVR",
     "Calibrated",
+    "Encode",
     "ExemplarClassifier",
     "ExemplarRegressor",
     "GaussianProcess",
@@ -35,6 +38,7 @@ __all__ = [
     "KernelPCA",
     "KernelRidge",
     "KernelRidgeClassifier",
+    "LearnedMetric",
     "Machine",
     "NuSVC",
     "OneClassSVM",

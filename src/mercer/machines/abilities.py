@@ -5,6 +5,7 @@ A machine is fitted, saved and explained like any other estimator. Beyond that i
 - `abilities`: which shortcuts of `mercer.selection` give what its own `fit` would give;
 - `saved`: private attributes that belong to what it has learned, and go into a model file;
 - `cached`: private attributes that can be computed again, and do not;
+- `has_terms`: that its decisions are no sums over the known items, and cannot be explained so;
 - `delegate`: the attribute with the machine that decides, if it only wraps one;
 - `class_directions`: how the outputs of its `function_` speak for each class.
 
@@ -48,6 +49,8 @@ class Abilities:
     saved, cached : tuple of str
         Private attributes that a model file keeps, and those that are computed anew when needed.
         What subclasses declare is added to what they inherit.
+    has_terms : bool
+        Whether a decision is a sum over the known items, aᵢk(x, xᵢ), which can be explained.
     delegate : str or None
         Name of the attribute with the fitted machine whose decisions these are.
     """
@@ -57,6 +60,7 @@ class Abilities:
     criterion: ClassVar[Literal["leave-one-out", "evidence"]] = "leave-one-out"
     saved: ClassVar[tuple[str, ...]] = ()
     cached: ClassVar[tuple[str, ...]] = ()
+    has_terms: ClassVar[bool] = True
     delegate: ClassVar[str | None] = None
 
     def class_directions(self, outputs: int) -> np.ndarray:
@@ -87,7 +91,7 @@ class ClosedForm(Protocol):
     def has_intercept(self) -> bool:
         """Whether the regression has a constant that is not penalized."""
 
-    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Any:
+    def regression(self, y: ArrayLike, count: int, sample_weight: ArrayLike | None = None) -> Any:
         """Return targets, weights and classes of the regression, as `fit` reads them."""
 
     def regression_scores(

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from mercer.domains import admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.calibration import agree_with, fit_sigmoid
-from mercer.machines.folds import stratified_folds
+from mercer.machines.folds import stratified_folds, stratified_sample
 from mercer.machines.scores import ScoreClassifier
 
 __all__ = ["Calibrated", "deal", "fit_slope"]
@@ -31,6 +31,8 @@ __all__ = ["Calibrated", "deal", "fit_slope"]
 MIN_SLOPE = 1e-6
 # Scores are looked at in portions of about so many numbers.
 BLOCK_NUMBERS = 1 << 20
+
+MIN_IN_SAMPLE = 3  # items of each class, so that two are learned from while one is held out
 
 
 class Calibrated(ClassifierMixin, BaseEstimator):
@@ -55,6 +57,9 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         one with a single item is learned from everywhere and held out nowhere.
     random_state : int, RandomState or None
         Deals the items.
+    sample : int, optional
+        Of more items only so many are learned from and held out in turn, which saves time where
+        a fit takes long. The machine itself always learns from all.
 
     Attributes
     ----------
@@ -87,10 +92,18 @@ class Calibrated(ClassifierMixin, BaseEstimator):
     slope_: float
     shift_: float
 
-    def __init__(self, machine: Any, folds: int = 5, random_state: Any = 0) -> None:
+    def __init__(
+        self,
+        machine: BaseEstimator,
+        folds: int = 5,
+        random_state: int | np.random.RandomState | None = 0,
+        *,
+        sample: int | None = None,
+    ) -> None:
         self.machine = machine
         self.folds = folds
         self.random_state = random_state
+        self.sample = sample
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from items `X` with labels `y`."""
@@ -99,8 +112,10 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         labels, classes = np.asarray(y).reshape(-1), machine.classes_
         codes = np.searchsorted(classes, labels)
         weights = admit_weights(sample_weight, len(codes))
-        dealt = deal(codes, int(self.folds), self.random_state, weights)
-        scores, held = self._held_out(X, labels, weights, dealt, len(classes))
+        some = self._some(codes)
+        own = None if weights is None else weights[some]
+        dealt = deal(codes[some], int(self.folds), self.random_state, own)
+        scores, held = self._held_out(X, labels, weights, some, dealt, len(classes))
         w = np.ones(len(held)) if weights is None else weights[held]
         if not len(held):  # nothing is known about new items: nearly even odds
             slope, shift = MIN_SLOPE / (float(np.ptp(machine.decision_function(X))) or 1.0), 0.0
@@ -157,17 +172,18 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return np.searchsorted(self.classes_, self.machine_.predict(X))
 
     def _held_out(
-        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, dealt: np.ndarray, count: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, some: np.ndarray,
+        dealt: np.ndarray, count: int,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return scores of items that were held out, and which items these are."""
         X = _divisible(X)
         pairwise = get_tags(self.machine).input_tags.pairwise
         scores, places = [np.empty((0, 1 if count == 2 else count))], [np.empty(0, dtype=int)]
         for fold in range(dealt.max() + 1):
-            train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
-            some = None if weights is None else weights[train]
+            train, test = some[dealt != fold], some[dealt == fold]
+            own = None if weights is None else weights[train]
             part = _part(X, train, train, pairwise)
-            machine = _fitted(self.machine, part, labels[train], some)
+            machine = _fitted(self.machine, part, labels[train], own)
             found = machine.decision_function(_part(X, test, train, pairwise))
             found = np.asarray(found, dtype=np.float64).reshape(len(test), -1)
             if found.shape[1] != scores[0].shape[1]:
@@ -175,6 +191,15 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             scores.append(found)
             places.append(test)
         return np.concatenate(scores), np.concatenate(places)
+
+    def _some(self, codes: np.ndarray) -> np.ndarray:
+        """Return the items that are learned from and held out in turn, all or a sample."""
+        if self.sample is None or len(codes) <= self.sample:
+            return np.arange(len(codes))
+        rng = check_random_state(self.random_state)
+        return stratified_sample(
+            codes, np.arange(len(codes)), int(self.sample), rng, MIN_IN_SAMPLE
+        )
 
     def _check(self, weighted: bool) -> None:
         """Refuse parameters that cannot work before the work begins."""
@@ -190,6 +215,11 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         whole = isinstance(self.folds, numbers.Integral) and not isinstance(self.folds, bool)
         if not whole or self.folds < 2:
             raise ValidityError(f"folds must be a whole number from 2 on, found {self.folds!r}")
+        whole = isinstance(self.sample, numbers.Integral) and not isinstance(self.sample, bool)
+        if self.sample is not None and (not whole or self.sample < 2):
+            raise ValidityError(
+                f"sample must be a whole number from 2 on, or None, found {self.sample!r}"
+            )
         if weighted and not has_fit_parameter(machine, "sample_weight"):
             raise ValidityError(f"{type(machine).__name__} does not take sample_weight")
 
@@ -267,7 +297,7 @@ def _means(s: np.ndarray, weights: np.ndarray, a: float) -> tuple[float, float]:
     return mean, variance
 
 
-def _fitted(machine: Any, X: Any, y: Any, weights: np.ndarray | None) -> Any:
+def _fitted(machine: BaseEstimator, X: Any, y: Any, weights: np.ndarray | None) -> Any:
     given = {} if weights is None else {"sample_weight": weights}
     return clone(machine).fit(X, y, **given)
 

@@ -29,7 +29,7 @@ from mercer.values import Seed
 __all__ = ["METHODS", "Calibration", "agree_with", "calibrate", "couple_pairs", "fit_sigmoid"]
 
 METHODS = ("cross-validated", "exact")
-FOLDS = 5
+FOLDS = 5  # of the cross-validation whose scores probabilities are learned from
 # By how much the most probable class is above those that it shares with.
 MIN_LEAD = 1e-12
 # Probabilities of a pair stay this far from 0 and 1.

@@ -1,8 +1,9 @@
-"""Chunks: what a machine says about new items, it says about a `Stream` of them too."""
+"""What all machines' methods have in common: streams in chunks, and the same bits on request."""
 
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points, Stream, Vectors
 from mercer.kernels import named
+from mercer.memory import out_of_memory
+from mercer.plans import Plan
+from mercer.threads import one_blas_thread, using
 
-__all__ = ["ANSWERS", "as_container", "by_chunks"]
+__all__ = ["ANSWERS", "as_container", "as_planned", "by_chunks"]
+
+# As many as are taken for there whatever the computer has: shares of work, and so the order of
+# sums, follow from it.
+REPRODUCIBLE_CORES = 4
 
 ANSWERS = (
     "predict", "decision_function", "predict_proba", "transform", "score_samples",
@@ -46,6 +54,46 @@ def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:
         return _joined(list(chunks))
 
     return answered
+
+
+def as_planned(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of which plans may be trusted.
+
+    It gives the same bits on any number of threads, if the plan says so, and where memory runs out
+    in spite of the plan, the error is a `PlanError`.
+    """
+
+    @functools.wraps(method)
+    def same(self: Any, *given: Any, **options: Any) -> Any:
+        if getattr(_thread, "inside", False):
+            return _same(self, given, options)
+        _thread.inside = True
+        try:
+            items = given[0] if given else options.get("X")
+            with out_of_memory(f"{method.__name__} of {type(self).__name__}", _count(items)):
+                return _same(self, given, options)
+        finally:
+            _thread.inside = False
+
+    def _same(self: Any, given: Any, options: Any) -> Any:
+        follow = getattr(self, "follow", None)
+        request = follow if isinstance(follow, Plan) else getattr(follow, "request", None)
+        if request is None or not request.reproducible:
+            return method(self, *given, **options)
+        with using(REPRODUCIBLE_CORES), one_blas_thread:
+            return method(self, *given, **options)
+
+    return same
+
+
+_thread = threading.local()
+
+
+def _count(items: Any) -> int:
+    shape = getattr(items, "shape", None)
+    if shape:
+        return int(shape[0])
+    return len(items) if hasattr(items, "__len__") else 0
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -2,9 +2,9 @@
 
 In coordinates a = Tβ in which functions have the norm of their coefficients, items have the
 features φ(x) = TᵀC(x), and their covariance is Σ (φ(xᵢ) − m)(φ(xᵢ) − m)ᵀ/n with the mean m. Its
-eigenvectors are the principal axes among the functions of the sketch. Where the sketch lives on a
-device, sums are those of C, and T comes afterwards: there small components drown in its rounding
-errors. So the components' own variances are computed in a pass of their own, and must agree.
+eigenvectors are the principal axes among the functions of the sketch. An engine may have added up
+C, not φ, and small components drown in the rounding errors of T. So the components' own variances
+are computed in a pass of their own, and must agree.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from mercer.engine.tiles import diagonal
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense
 from mercer.gram.centered import center_gram
-from mercer.gram.sketch import whiten
-from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.machines.sketching import SampledItems, Sketching
 from mercer.plans import Decision
@@ -66,7 +64,7 @@ def components_of(
     """Return the principal axes of items among the functions of a sketch."""
     sketching = Sketching.of(kernel, items, decision)
     sketch, n = sketching.sketch, items.count
-    white = sketch.whitening() if hasattr(sketch, "whitening") else Whitening(sketch.core())
+    white = sketch.whitening()
     G, mean = _covariance(sketch, white, center)
     values, vectors = np.linalg.eigh(G)
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -112,10 +110,7 @@ def components_of(
 def _covariance(sketch: Any, white: Any, center: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return n times the covariance of the items in whitened coordinates, and their mean."""
     n = sketch.order
-    device = hasattr(sketch, "whitening")
-    H, sums = (sketch if device else whiten(sketch, white)).moments_and_adjoint(np.ones((n, 1)))
-    if device:
-        H, sums = white.around(H), white.back(sums)
+    H, sums = sketch.whitened_moments(white, np.ones((n, 1)))
     mean = sums[:, 0] / n if center else np.zeros(white.rank)
     return H - n * np.outer(mean, mean), mean
 

@@ -26,11 +26,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError
-from mercer.gram import LowRank, features_of
 from mercer.machines.ridge import KernelRidge, Regression
 from mercer.machines.scores import ScoreClassifier, require_weight
 from mercer.plans import Decision, Plan, requested
-from mercer.rkhs import Function
 from mercer.values import positive, whole
 
 __all__ = ["KernelDiscriminant"]
@@ -94,7 +92,6 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scor
     """
 
     abilities = ("shared Gram matrix", "closed-form folds")
-    saved = ("_axes",)
     mixes_targets: ClassVar[bool] = True
     has_intercept = True
 
@@ -135,12 +132,8 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scor
         count = self._count(len(found.criterion), len(classes))
         scores, constants = found.decision(sizes / sizes.sum())
 
-        def expand(mixing: np.ndarray) -> Function:
-            coefficients = solution.coefficients @ mixing
-            return Function(ridge.kernel_, ridge.function_.points, coefficients)
-
-        function = expand(scores)
-        chosen = expand(found.mixing[:, :count])
+        function = ridge.function_.mix(scores)
+        chosen = ridge.function_.mix(found.mixing[:, :count])
         primal = solution.weights
 
         self._remember(X, points)
@@ -150,7 +143,6 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scor
         self.coef_ = None if primal is None else primal @ scores
         self.discriminants_ = chosen
         self.offset_ = solution.intercept @ found.mixing[:, :count]
-        self._axes = None if primal is None else primal @ found.mixing[:, :count]
         self.means_, self.priors_ = found.means[:, :count], sizes / sizes.sum()
         self.criterion_ = found.criterion
         self.explained_variance_ratio_ = found.criterion / found.criterion.sum()
@@ -174,7 +166,9 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scor
         mixing, constants = found.decision(sizes / sizes.sum())
         return values @ mixing + constants
 
-    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:
+    def regression(
+        self, y: ArrayLike, count: int, sample_weight: ArrayLike | None = None
+    ) -> Regression:
         """Return class indicators, weights and classes as `fit` reads them."""
         codes, classes = admit_labels(y, count)
         weights = admit_weights(sample_weight, count)
@@ -186,10 +180,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scor
         """Return the discriminants of each item, an array of shape (items, n_components)."""
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
-        if self._axes is None:
-            return self.discriminants_(points) + self.offset_
-        features = features_of(self.kernel_, self.discriminants_.points)(points)
-        return np.asarray(LowRank(features).features @ self._axes) + self.offset_
+        return self.discriminants_(points) + self.offset_
 
     def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class if all have Gaussian shape and the same width."""

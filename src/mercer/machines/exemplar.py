@@ -30,6 +30,7 @@ from mercer.kernels import Gaussian, Kernel
 from mercer.machines.machine import Machine
 from mercer.machines.scores import averages, require_weight
 from mercer.rkhs import Function
+from mercer.solvers.status import caller_of_mercer
 
 __all__ = ["ExemplarClassifier", "ExemplarRegressor"]
 
@@ -230,7 +231,13 @@ def _log_integral(kernel: Kernel, points: Points) -> float:
     """Return the logarithm of ∫k(x, z)dx, if it is known, otherwise 0."""
     if not isinstance(kernel, Gaussian) or not isinstance(points, Vectors):
         return 0.0
-    widths = np.broadcast_to(kernel.widths, (points.width,))
+    weights = np.ones(points.width)
+    if kernel.metric is not None:
+        given = np.asarray(kernel.metric)
+        weights = given if given.ndim == 1 else np.linalg.eigvalsh(given)
+        if weights.min() <= 1e-12 * weights.max():  # constant in some direction, so infinite
+            return 0.0
+    widths = np.broadcast_to(kernel.widths, (points.width,)) / np.sqrt(weights)
     return float(points.width / 2 * math.log(2 * math.pi) + np.sum(np.log(widths)))
 
 
@@ -253,5 +260,5 @@ def _warn_unlike(unlike: np.ndarray, answer: str) -> None:
             f"precision. The answer for them is {answer}; use a larger bandwidth, or a kernel "
             "with longer tails such as Exponential()",
             UserWarning,
-            stacklevel=5,
+            stacklevel=caller_of_mercer(),
         )

@@ -1,10 +1,10 @@
-"""Stratified folds: items dealt like cards, so that every class is spread evenly."""
+"""Stratified folds and samples: items dealt like cards, every class in its share."""
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["stratified_folds"]
+__all__ = ["stratified_folds", "stratified_sample"]
 
 
 def stratified_folds(
@@ -51,3 +51,44 @@ def stratified_folds(
     fold = np.full(len(codes), -1)
     fold[order] = turn % folds
     return fold
+
+
+def stratified_sample(
+    codes: np.ndarray,
+    rows: np.ndarray,
+    count: int,
+    rng: np.random.Generator | np.random.RandomState,
+    least: int = 0,
+) -> np.ndarray:
+    """Return about so many of some items, every class in its share.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        The class of each item; all alike if there are none.
+    rows : ndarray of int
+        The items to choose from.
+    count : int
+    rng : Generator or RandomState
+    least : int
+        Of each class so many at least, as far as there are.
+
+    Examples
+    --------
+    >>> codes = np.repeat([0, 1], [90, 10])
+    >>> some = stratified_sample(codes, np.arange(100), 20, np.random.default_rng(0))
+    >>> np.bincount(codes[some])
+    array([18,  2])
+    """
+    if len(rows) <= count:
+        return rows
+    order = rows[rng.permutation(len(rows))]
+    order = order[np.argsort(codes[order], kind="stable")]
+    places = np.floor(np.arange(count) * (len(order) / count)).astype(np.int64)
+    chosen = order[places]
+    if least:
+        sizes = np.bincount(codes[order])
+        starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        first = np.arange(len(order)) - starts < least
+        chosen = np.union1d(chosen, order[first])
+    return np.sort(chosen)

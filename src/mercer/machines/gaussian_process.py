@@ -29,6 +29,8 @@ from mercer.kernels import Kernel
 from mercer.machines.posterior import Posterior, posterior_of
 from mercer.machines.ridge import KernelRidge
 from mercer.plans import Plan
+from mercer.solvers import Solution
+from mercer.solvers.curvature import Curvature
 from mercer.values import Seed, whole
 
 __all__ = ["GaussianProcess"]
@@ -168,7 +170,9 @@ class GaussianProcess(KernelRidge):
         value = self._known.log_likelihood((Y - self.intercept_)[self._counted])
         return (value, self._gradient(self._known)) if eval_gradient else value
 
-    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
+    def _fit(
+        self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
+    ) -> Self:
         super()._fit(X, points, target, weights)
         self._target, self._weights, self._flat = target, weights, bool(self.intercept)
         return self
@@ -213,6 +217,12 @@ class GaussianProcess(KernelRidge):
                 "from_function for your own similarity), or ask for the mean alone"
             )
         return new
+
+    def _judged(self, solution: Solution, curvature: Curvature | None) -> Solution:
+        """Refuse a kernel that is seen not to be valid: it is no covariance."""
+        if curvature is not None and curvature.negative:
+            raise ValidityError(curvature.refusal())
+        return super()._judged(solution, curvature)
 
     def _require_valid(self, kernel: Kernel, indefinite: str) -> bool:
         """Refuse an invalid kernel: a repaired spectrum has no variances of new items."""

@@ -23,6 +23,7 @@ from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.machines.scores import ScoreClassifier, require_weight
 from mercer.machines.sketching import (
+    MIN_SAMPLE_WEIGHT,
     Sketching,
     TrainingSet,
     decide_approximation,
@@ -34,15 +35,13 @@ from mercer.machines.sketching import (
 from mercer.plans import Decision, Plan, asks_for_sketch, requested, size_of
 from mercer.plans.products import choose_newton
 from mercer.plans.ridge import choose_approximation
-from mercer.rkhs import Function
+from mercer.rkhs.primal_function import function_of
 from mercer.solvers import Problem
 from mercer.solvers.newton import Newton
 from mercer.solvers.sketched_newton import SketchedNewton
 from mercer.values import positive, whole
 
 __all__ = ["KernelLogistic"]
-
-MIN_SAMPLE_WEIGHT = 1e-12  # the least weight of an item of a sample, all of which have some
 
 
 class KernelLogistic(ScoreClassifier):
@@ -106,7 +105,7 @@ class KernelLogistic(ScoreClassifier):
         intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int = 100,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         follow: Plan | None = None,
     ) -> None:
         self.kernel = kernel
@@ -153,9 +152,12 @@ class KernelLogistic(ScoreClassifier):
         problem = Problem(assemble(kernel, points, decision.route), weights, bool(self.intercept))
         tol, steps = positive(self, "tol", self.tol), whole(self, "max_iter", self.max_iter)
         solver = Newton(tol, steps, decision.each)
-        solution = solver.solve(solver.prepare(problem), codes, penalty)
+        state = solver.prepare(problem)
+        solution = solver.solve(state, codes, penalty)
+        if decision.route != "primal":
+            solution = solution.noting(self._require_curvature(kernel, state.problem.gram))
         solution.require_solved()
-        function = Function(kernel, points, solution.coefficients)
+        function = function_of(kernel, points, solution.coefficients, solution.weights)
 
         self._remember(X, points)
         self.classes_, self.kernel_, self.plan_, self.solution_ = (

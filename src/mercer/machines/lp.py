@@ -29,8 +29,10 @@ from mercer.machines.multiclass import pair_directions, votes
 from mercer.machines.scores import ScoreClassifier, require_weight
 from mercer.machines.svm_programs import positive_C
 from mercer.memory import afford
+from mercer.plans import Decision, Plan, size_of
+from mercer.plans.chooser import Candidate, choose
 from mercer.rkhs import Function
-from mercer.solvers.linear_program import BYTES_PER_ENTRY, LinearSolution, separate
+from mercer.solvers.linear_program import BYTES_PER_ENTRY, LinearSolution, Simplex, separate
 from mercer.values import positive
 
 __all__ = ["LPSVC"]
@@ -102,7 +104,7 @@ class LPSVC(ScoreClassifier):
         C: float = 1.0,
         *,
         multiclass: str = "ovo",
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-6,
     ) -> None:
         self.kernel = kernel
@@ -144,6 +146,19 @@ class LPSVC(ScoreClassifier):
         self.solution_ = tuple(solutions) if len(classes) > 2 else solutions[0]
         self._votes = self.multiclass == "ovo" and len(classes) > 2
         return self
+
+    def plan(self, X: Items, classes: int = 2) -> Decision:
+        """Return what `fit` would need of memory for these items, without doing it.
+
+        Examples
+        --------
+        >>> LPSVC().plan(np.zeros((300, 2))).solver
+        'highs'
+        """
+        points = self._admit(X)
+        size = size_of(self._resolve(points), points, features=None)
+        chosen = Candidate("highs", Simplex(), size, ("a linear program of a stored matrix",))
+        return choose(Plan(), [chosen])
 
     def decision_function(self, X: Items) -> np.ndarray:
         """Return the score of the second class, or with more classes a score of each.

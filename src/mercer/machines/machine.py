@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import types
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,14 +25,15 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named
 from mercer.kernels.names import NAMES
 from mercer.machines.abilities import Abilities, Ability, cached_names
-from mercer.machines.chunks import ANSWERS, as_container, by_chunks
+from mercer.machines.chunks import ANSWERS, as_container, as_planned, by_chunks
+from mercer.solvers.curvature import Curvature, examine
 
 __all__ = ["Machine"]
 
 POLICIES = ("error", "clip", "flip", "shift")
 
 
-def number(value: Any, name: str) -> float:
+def number(value: object, name: str) -> float:
     """Return a parameter that must be a finite number, not negative."""
     found = float(value) if isinstance(value, numbers.Real) else np.nan
     if not np.isfinite(found) or found < 0:
@@ -52,7 +54,10 @@ class Machine(Abilities, BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         for name in ANSWERS:
             if isinstance(vars(cls).get(name), types.FunctionType):
-                setattr(cls, name, by_chunks(vars(cls)[name]))
+                setattr(cls, name, as_planned(by_chunks(vars(cls)[name])))
+        for name in ("fit", "plan", "fit_transform", "inverse_transform"):
+            if isinstance(vars(cls).get(name), types.FunctionType):
+                setattr(cls, name, as_planned(vars(cls)[name]))
         super().__init_subclass__(**options)
         cls._cached_names = cached_names(cls)
 
@@ -166,3 +171,21 @@ class Machine(Abilities, BaseEstimator):
             needs = f"{type(self).__name__} needs a positive semi-definite kernel, but"
             raise ValidityError(f"{needs}\n{proof}\n{advice}")
         return proof.verdict != "proved" and indefinite != "error"
+
+    def _curvature(
+        self, kernel: Kernel, gram: Any, groups: Sequence[slice] = ()
+    ) -> Curvature | None:
+        """Return what is seen of the eigenvalues where no proof says it.
+
+        `gram` is whatever has blocks of the Gram matrix; features are their own proof.
+        """
+        if kernel.proof().verdict == "proved" or not hasattr(gram, "block"):
+            return None
+        return examine(gram, groups=groups)
+
+    def _require_curvature(self, kernel: Kernel, gram: Any, groups: Sequence[slice] = ()) -> str:
+        """Refuse a kernel that is seen not to be valid; return what is not known."""
+        seen = self._curvature(kernel, gram, groups)
+        if seen is not None and seen.negative:
+            raise ValidityError(seen.refusal(repr(kernel)))
+        return seen.doubt if seen is not None else ""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,11 @@ from mercer.gram import Blocked, Dense, LowRank, Operator
 from mercer.kernels import Kernel
 from mercer.machines.scores import ExpansionMachine, averages, cheapest, weights_of
 from mercer.memory import affordable
+from mercer.plans import Decision, Plan, size_of
+from mercer.plans.chooser import Candidate, choose
 from mercer.rkhs import Function
+from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
+from mercer.solvers.status import caller_of_mercer
 from mercer.values import Seed, whole
 
 __all__ = ["KernelMeans"]
@@ -121,7 +125,7 @@ class KernelMeans(ClusterMixin, ExpansionMachine):
             best = end if end.inertia < best.inertia * (1 - SAME) else best
         message = best.complaint(clusters)
         if message:
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller_of_mercer())
         function = Function(kernel, points, best.means)
 
         self._remember(X, points)
@@ -131,9 +135,47 @@ class KernelMeans(ClusterMixin, ExpansionMachine):
         self.labels_, self.inertia_, self.n_iter_ = best.labels, best.inertia, best.steps
         return self
 
+    def plan(self, X: Items) -> Decision:
+        """Return what `fit` would need of memory for these items, without doing it.
+
+        Examples
+        --------
+        >>> KernelMeans().plan(np.zeros((300, 2))).stored
+        True
+        """
+        points = self._admit(X)
+        size = size_of(self._resolve(points), points, targets=self.n_clusters)
+        primal = size.features is not None and size.features < len(points)
+        size = replace(size, route="primal" if primal else "dual")
+        ways = [DescentOfMeans(stored=False)] if primal else [
+            DescentOfMeans(stored=True), DescentOfMeans(stored=False)
+        ]  # fmt: skip
+        words = {True: "the whole Gram matrix, because it fits", False: "similarities as needed"}
+        return choose(
+            Plan(),
+            [
+                Candidate("lloyd", way, size, (words[way.stored],), fields={"stored": way.stored})
+                for way in ways
+            ],
+        )
+
     def predict(self, X: Items) -> np.ndarray:
         """Return the cluster with the nearest mean."""
         return self._decision_values(X).argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class DescentOfMeans:
+    """What the descents take: similarities, and a few columns for each cluster."""
+
+    stored: bool
+    requires: ClassVar[Requirements] = Requirements()
+
+    def cost(self, size: Size) -> Cost:
+        """Return bytes."""
+        matrix = 8 * size.items**2 if self.stored else 0
+        clusters = 8 * size.items * size.targets * 8
+        return Cost(matrix + clusters + size.tiles + item_bytes(size, feature_copies=2))
 
 
 @dataclass(frozen=True)

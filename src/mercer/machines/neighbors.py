@@ -19,6 +19,7 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.gram.nearest import nearest
 from mercer.machines.machine import Machine
 from mercer.rkhs import Function
+from mercer.solvers.status import caller_of_mercer
 from mercer.values import whole
 
 __all__ = ["KernelNeighbors"]
@@ -64,6 +65,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
     """
 
     saved = ("_codes", "_heights")
+    has_terms = False  # votes
 
     def __init__(
         self, kernel: Any = "gaussian", n_neighbors: int = 5, *, weights: str = "uniform"
@@ -153,7 +155,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
                 "precision. Those cannot be told apart, so the first examples were taken; use a "
                 "larger bandwidth, or fewer neighbors",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=caller_of_mercer(),
             )
         return places, similarities
 

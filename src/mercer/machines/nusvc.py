@@ -17,6 +17,7 @@ from mercer.machines.svm_classifier import Learned, SupportVectorClassifier
 from mercer.machines.svm_programs import MarginProgram, fill_bounds, fraction
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
+from mercer.solvers.status import caller_of_mercer
 from mercer.values import Seed
 
 __all__ = ["NuSVC"]
@@ -118,7 +119,7 @@ class NuSVC(SupportVectorClassifier):
                 f"the margin of nu={self.nu} has no width: the classes overlap too much for so "
                 "few support vectors, and scores mean little; use a larger nu, or a richer kernel"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller_of_mercer())
         return optimum.coefficients / rho, float(optimum.offsets.mean()) / rho
 
     def _rho(self, optimum: Optimum) -> float:

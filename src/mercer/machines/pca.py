@@ -9,6 +9,7 @@ a constant: the machine is an RKHS function and an intercept, like any other.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -33,9 +34,11 @@ from mercer.machines.sketching import (
 from mercer.plans import Decision, Plan, asks_for_sketch, requested, size_of
 from mercer.plans.products import decide_spectrum
 from mercer.rkhs import Function
+from mercer.rkhs.primal_function import function_of
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.eigenpairs import DenseEigensolver, Eigenpairs
 from mercer.solvers.lanczos import Lanczos
+from mercer.solvers.status import caller_of_mercer
 from mercer.values import Seed, whole
 
 __all__ = ["KernelPCA"]
@@ -96,9 +99,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
     products with each of a few vectors more than components (partial). If the Gram matrix does
     not fit, or from 10,000 rows of numbers on, its tiles are computed for each product, of which
     about five are needed then, with the help of a randomly pivoted Cholesky factor (Davidson's
-    method). The partial solver sees only the largest eigenvalues, so it does not notice that a
-    kernel is not valid. Interrupting it keeps the components that were found so far, with a
-    warning that names their residual.
+    method). The partial solver sees only the largest eigenvalues; a kernel without a proof is
+    looked at on up to 2000 of the items, and on all of a stored matrix by a few Lanczos steps, and
+    refused where a negative eigenvalue shows. Interrupting it keeps the components that were found
+    so far, with a warning that names their residual.
 
     Examples
     --------
@@ -161,18 +165,25 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         if decision.stored and not isinstance(gram, LowRank):
             gram = Striped(gram.matrix())
         moved, means = center_gram(gram) if self.center else (gram, np.zeros(len(points)))
+        doubt = ""
+        if decision.method != "dense" and not isinstance(gram, LowRank):  # which sees them all
+            groups = [slice(0, len(points))] if self.center else []
+            doubt = self._require_curvature(kernel, gram, groups)
         spectrum = self._spectrum(moved, decision, kernel.proof().verdict == "proved")
+        if doubt:
+            spectrum = replace(spectrum, message=f"{spectrum.message}; {doubt}".removeprefix("; "))
         alpha = spectrum.vectors / np.sqrt(spectrum.values)
         if self.center:
             alpha -= alpha.mean(axis=0)
-        function = Function(kernel, points, alpha)
+        weights = weights_of(gram, alpha)
+        function = function_of(kernel, points, alpha, weights)
         trace, freedom = float(np.sum(moved.diagonal())), len(points) - bool(self.center)
 
         self._remember(X, points)
         self.kernel_, self.solution_ = kernel, spectrum
         self.plan_: Decision = decision
         self.function_, self.intercept_ = function, -(means @ alpha)
-        self.coef_ = weights_of(gram, alpha)
+        self.coef_ = weights
         self.eigenvalues_ = spectrum.values
         self.eigenvectors_: Any = spectrum.vectors  # or None, for a stream
         self.explained_variance_ = spectrum.values / freedom
@@ -190,7 +201,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         size = items.size(kernel, count or 1, judging=JUDGING_MATRICES)
         decision = decide_approximation(self.follow, kernel, items, size, whole=True)
         found = components_of(kernel, items, decision, count, center)
-        _warn_unless_solved(found.solution, 4)
+        _warn_unless_solved(found.solution)
 
         self._remember(given.X, items.sample)
         self.kernel_, self.plan_, self.solution_ = kernel, decision, found.solution
@@ -278,7 +289,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
                     decision.rank, passes=passes, random_state=self.random_state, definite=proved
                 )
             spectrum = few.solve(gram, count)
-        _warn_unless_solved(spectrum, 4)
+        _warn_unless_solved(spectrum)
         if spectrum.rank == 0:
             raise DomainError(
                 f"all items (n_samples={gram.order}) are the same to the kernel, so there are no "
@@ -289,11 +300,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         return spectrum
 
 
-def _warn_unless_solved(spectrum: Eigenpairs, level: int) -> None:
+def _warn_unless_solved(spectrum: Eigenpairs) -> None:
     if spectrum.status != "solved":
         residual = f"{spectrum.certificate:.2g}: {spectrum.message}"
         message = f"components have the residual |Kv − λv|/λ = {residual}"
-        warnings.warn(message, ConvergenceWarning, stacklevel=level)
+        warnings.warn(message, ConvergenceWarning, stacklevel=caller_of_mercer())
 
 
 def _too_many(count: int, found: int, what: str) -> str:

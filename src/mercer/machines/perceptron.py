@@ -32,6 +32,7 @@ from mercer.machines.scores import ScoreClassifier
 from mercer.memory import afford
 from mercer.rkhs import Function
 from mercer.solvers.perceptron import PerceptronRule, PerceptronSolution, fit_perceptron
+from mercer.solvers.status import caller_of_mercer
 from mercer.values import Seed, whole
 
 __all__ = ["Perceptron"]
@@ -144,7 +145,7 @@ class Perceptron(ScoreClassifier):
         found = replace(found, message=self._message(found, classes))
         function = Function(kernel, points, found.coefficients)
         if found.message and not self.averaged:
-            warnings.warn(found.message, ConvergenceWarning, stacklevel=2)
+            warnings.warn(found.message, ConvergenceWarning, stacklevel=caller_of_mercer())
 
         self._remember(X, points)
         self.classes_, self.kernel_, self.solution_ = classes, kernel, found

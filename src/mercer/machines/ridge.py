@@ -8,6 +8,7 @@ Whichever system is cheaper is solved; both give the same function.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -27,6 +28,7 @@ from mercer.domains import (
     weigh_classes,
 )
 from mercer.engine.tiles import diagonal
+from mercer.errors import ConvergenceWarning
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
 from mercer.machines.machine import number
@@ -42,13 +44,11 @@ from mercer.machines.sketching import (
     weight_share,
 )
 from mercer.plans import Decision, Plan, Size, choose_ridge, requested, size_of
-from mercer.plans.ridge import decide_ridge, solver_for
-from mercer.rkhs import Function
-from mercer.solvers import (
-    Cholesky,
-    Problem,
-    SketchedRidge,
-)
+from mercer.plans.ridge import decide_ridge, prepare
+from mercer.rkhs.primal_function import function_of
+from mercer.solvers import Cholesky, Problem, SketchedRidge, Solution
+from mercer.solvers.curvature import Curvature
+from mercer.solvers.status import caller_of_mercer
 
 __all__ = ["KernelRidge", "KernelRidgeClassifier", "Regression"]
 
@@ -132,30 +132,50 @@ class Ridge(ExpansionMachine):
         points = self._admit(X)
         kernel = self._resolve(points)
         repair = self._require_valid(kernel, self.indefinite)
-        return self._decide(kernel, points, targets, False, repair)
+        size = self._size(kernel, points, targets, False, repair)
+        return decide_ridge(requested(self.follow, sketches=True), kernel, points, size)
 
     def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
         """Walk through the rooms: X is admitted; resolve, decide, assemble, solve, keep."""
         kernel = self._resolve(points, weights)
         repair = self._require_valid(kernel, self.indefinite)
         targets = 1 if target.ndim == 1 else target.shape[1]
-        decision = self._decide(kernel, points, targets, weights is not None, repair)
+        size = self._size(kernel, points, targets, weights is not None, repair)
+        decision = decide_ridge(requested(self.follow, sketches=True), kernel, points, size)
         if decision.sketched:
             items = in_memory(points)
             return self._fit_sketch(X, kernel, items, Regression(target, weights), decision)
         problem = Problem(assemble(kernel, points, decision), weights, self.intercept)
-        solver = solver_for(decision, self.indefinite)
-        solution = solver.solve(solver.prepare(problem), target, float(self.penalty))
-        solution.require_solved()
-        gave_way = decision.solver == "iterative" and solution.solver != "iterative"
-        function = Function(kernel, points, solution.coefficients)
+        penalty = float(self.penalty)
+        decision, solver, state = prepare(decision, problem, size, penalty, self.indefinite)
+        solution = solver.solve(state, target, penalty).require_solved()
+        if not repair and decision.route == "dual":
+            gram = state if hasattr(state, "block") else problem.gram
+            solution = self._judged(solution, self._curvature(kernel, gram))
+        function = function_of(kernel, points, solution.coefficients, solution.weights)
 
         self._remember(X, points)
-        self.kernel_, self.solution_ = kernel, solution
-        self.plan_ = decision.ran("cholesky" if gave_way else decision.solver, solution.message)
+        self.kernel_, self.plan_, self.solution_ = kernel, decision, solution
         self.function_, self.dual_coef_ = function, solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, solution.weights
         return self
+
+    def _judged(self, solution: Solution, curvature: Curvature | None) -> Solution:
+        """Return a solution that claims what is known of the kernel.
+
+        Where K has negative eigenvalues and K + λI has none, the system has an answer, which
+        predicts; but it minimizes nothing.
+        """
+        if curvature is None:
+            return solution
+        if not curvature.negative:
+            return solution.noting(curvature.doubt)
+        found = solution.noting(
+            f'{curvature.refusal()}, or indefinite="clip", "flip" or "shift"; the answer '
+            "solves the linear system, but minimizes nothing"
+        )
+        warnings.warn(found.message, ConvergenceWarning, stacklevel=caller_of_mercer())
+        return replace(found, status="unproved")
 
     def _needs_passes(self, X: Any) -> bool:
         """Tell whether data are read in passes; a mapped file may also be small enough."""
@@ -215,13 +235,13 @@ class Ridge(ExpansionMachine):
         self.intercept_, self.coef_ = solution.intercept, None
         return self
 
-    def _decide(
+    def _size(
         self, kernel: Kernel, points: Points, targets: int, weighted: bool, repair: bool
-    ) -> Decision:
-        """Measure the problem and decide; `repair` is whether its spectrum must be repaired."""
+    ) -> Size:
+        """Measure the problem; `repair` is whether its spectrum must be repaired."""
         penalty = number(self.penalty, "penalty")
         trace = float(np.sum(np.abs(to_numpy(diagonal(kernel, points)), dtype=float)))
-        size = size_of(
+        return size_of(
             kernel,
             points,
             targets=targets + bool(self.intercept),
@@ -230,7 +250,6 @@ class Ridge(ExpansionMachine):
             definite=not repair,
             solution_only=self.solution_only,
         )
-        return decide_ridge(requested(self.follow, sketches=True), kernel, points, size)
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
@@ -286,7 +305,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Ridge):
         regression = self.regression(y, len(points), sample_weight)
         return self._fit(X, points, regression.target, regression.weights)
 
-    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:
+    def regression(
+        self, y: ArrayLike, count: int, sample_weight: ArrayLike | None = None
+    ) -> Regression:
         """Return targets and weights as `fit` reads them."""
         return Regression(admit_target(y, count), admit_weights(sample_weight, count))
 
@@ -328,7 +349,7 @@ class KernelRidgeClassifier(ScoreClassifier, Ridge):
         intercept: bool = False,
         indefinite: str = "error",
         follow: Plan | None = None,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
     ) -> None:
         super().__init__(
             kernel, penalty, intercept=intercept, indefinite=indefinite, follow=follow
@@ -347,7 +368,9 @@ class KernelRidgeClassifier(ScoreClassifier, Ridge):
         self.classes_ = regression.classes
         return self
 
-    def regression(self, y: ArrayLike, count: int, sample_weight: Any = None) -> Regression:
+    def regression(
+        self, y: ArrayLike, count: int, sample_weight: ArrayLike | None = None
+    ) -> Regression:
         """Return ±1 for each class, weights and classes as `fit` reads them."""
         codes, classes = admit_labels(y, count)
         weights = admit_weights(sample_weight, count)

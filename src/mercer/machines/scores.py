@@ -14,7 +14,7 @@ from mercer.gram import LowRank, Operator, assemble, features_of, multiply
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
 from mercer.machines.machine import Machine
-from mercer.rkhs import Function
+from mercer.rkhs import Function, PrimalFunction
 
 __all__ = [
     "ExpansionMachine",
@@ -41,7 +41,7 @@ class ExpansionMachine(Machine):
         """Return f(x) + b of new items, by the weights of the features if there are any."""
         check_is_fitted(self)
         points = self._admit_new(X, self.kernel_)
-        if self._feature_weights() is None:
+        if self._feature_weights() is None or isinstance(self.function_, PrimalFunction):
             return self._values(points) + self.intercept_
         features = features_of(self.kernel_, self.function_.points)(points)
         return np.asarray(LowRank(features).features @ self._feature_weights()) + self.intercept_
@@ -49,11 +49,7 @@ class ExpansionMachine(Machine):
     def _values(self, points: Points) -> np.ndarray:
         """Return f at new items, where the machine was fitted if they are many."""
         f, decision = self.function_, getattr(self, "plan_", None)
-        if (
-            decision is None
-            or not isinstance(f, Function)
-            or len(points) * len(f) < MIN_ENGINE_PAIRS
-        ):
+        if decision is None or type(f) is not Function or len(points) * len(f) < MIN_ENGINE_PAIRS:
             return f(points)
         same_width(points, f.points)
         return multiply(f.kernel, points, f.points, f.coefficients, decision)

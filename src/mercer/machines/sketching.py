@@ -32,6 +32,7 @@ from mercer.solvers.ridge.solver import Approximation
 from mercer.solvers.sketched_ridge import COMPARED_ITEMS, EXACT_SAMPLE, MAX_CANDIDATES
 
 __all__ = [
+    "MIN_SAMPLE_WEIGHT",
     "Learner",
     "SampledItems",
     "Sketching",
@@ -46,6 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 MIN_SPREAD_SHARE = 1e-9  # share of predictions' size below which they do not vary but for rounding
+MIN_SAMPLE_WEIGHT = 1e-12  # the least weight of an item of a sample, all of which have some
 PIECE_ITEMS = 2**16  # items in memory that are worked on at once
 
 # From a Gram matrix of some items to coefficients and intercept.

@@ -43,6 +43,9 @@ class Standardize(TransformerMixin, BaseEstimator):
         Names (or numbers) of the columns whose gaps are told, by default those that have some. A
         kernel that asks for such a column by name needs it in every fold, also where the training
         items happen to have no gap.
+    common : bool
+        Whether all columns are divided by the same number, the root of their mean variance, as
+        suits columns of one unit, such as pixels: those that vary little then count little.
 
     Attributes
     ----------
@@ -76,8 +79,9 @@ class Standardize(TransformerMixin, BaseEstimator):
     columns_: list[Any] | None
     centered_: bool
 
-    def __init__(self, gaps: list[Any] | None = None) -> None:
+    def __init__(self, gaps: list[Any] | None = None, common: bool = False) -> None:
         self.gaps = gaps
+        self.common = common
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn means and spreads from the rows of `X`."""
@@ -98,6 +102,8 @@ class Standardize(TransformerMixin, BaseEstimator):
         gaps = self._told_gaps(names, counts < rows.shape[0])
         means, spreads = np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
         means[numeric], spreads[numeric] = moments(rows, counts)
+        if self.common:
+            spreads[numeric] = _common(spreads[numeric])
 
         validate_data(self, X, reset=True, skip_check_array=True)
         self.means_, self.spreads_, self.columns_ = means, spreads, columns
@@ -319,3 +325,9 @@ def _check_finite(rows: Any, names: list[Any]) -> None:
         f"Input X contains infinity at row {row}, column {names[column]!r}; remove the row, or "
         "make it a gap (NaN)"
     )
+
+
+def _common(spreads: np.ndarray) -> np.ndarray:
+    """Return the root mean square of some spreads in the place of each."""
+    largest = float(spreads.max(initial=0.0)) or 1.0  # so that squares stay finite
+    return np.full_like(spreads, largest * np.sqrt(np.mean((spreads / largest) ** 2)))

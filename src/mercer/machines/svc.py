@@ -25,6 +25,7 @@ from mercer.gram import Dense
 from mercer.machines.multiclass import BinaryProblem
 from mercer.machines.scores import require_weight
 from mercer.machines.sketching import (
+    MIN_SAMPLE_WEIGHT,
     Sketching,
     TrainingSet,
     decide_approximation,
@@ -43,7 +44,6 @@ from mercer.values import Seed
 __all__ = ["SVC"]
 
 SQUARED_SLACK_BOUND = 100.0  # times C, which coefficients for squared slacks hardly reach
-MIN_SAMPLE_WEIGHT = 1e-12  # the least weight of an item of a sample, all of which have some
 JUDGING_MATRICES = 7  # Gram matrices of a sample in memory while both answers are learned from it
 EXACT_ONLY = ("support_", "support_vectors_", "n_support_", "margin_", "squared_norm_")
 SKETCH_TOL = 1e-4  # norm of the gradient that counts as solved with a sketch
@@ -133,7 +133,7 @@ class SVC(SupportVectorClassifier):
         C: float = 1.0,
         *,
         multiclass: str = "ovo",
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
         probability: Any = False,
@@ -266,6 +266,9 @@ class SVC(SupportVectorClassifier):
     @property
     def _is_hard(self) -> bool:
         return positive_C(self.C) == np.inf
+
+    def _largest_bound(self) -> float:
+        return positive_C(self.C)
 
     def _warm_start_from(self, learned: Learned) -> Any:
         return float(self.C), [optimum.coefficients for optimum in learned.solved.optima]

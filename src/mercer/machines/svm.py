@@ -21,6 +21,7 @@ from mercer.gram import Dense, Gram, GramRanges, LowRank, assemble, features_of,
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
 from mercer.machines.scores import ExpansionMachine
+from mercer.machines.svm_certificates import certified
 from mercer.machines.svm_programs import MarginProgram, max_steps, rounding, run
 from mercer.plans import Decision, Plan, requested
 from mercer.plans.margins import decide_margin
@@ -95,8 +96,7 @@ class SupportVectorMachine(ExpansionMachine):
         single = self._may_be_single(points, hard or repair)
         if single:  # large coefficients leave no digits for the slopes
             bound = max(float(np.abs(p.problem.upper).max()) for p in programs)
-            height = float(np.max(np.abs(to_numpy(diagonal(kernel, points)))))
-            single = bound * height <= MAX_SINGLE_SLOPE * tol
+            single = self._serves(kernel, points, bound, tol)
         decision = self._decide(kernel, points, len(programs), single, repair)
         rough = None
         if decision.precision == "mixed":
@@ -144,6 +144,9 @@ class SupportVectorMachine(ExpansionMachine):
         source, carry = self._assemble(kernel, prepared, decision, weights, repair)
         with one_blas_thread:
             optima = run(source, programs, options)
+        unproved = not repair and kernel.proof().verdict != "proved"
+        asked = positive(self, "tol", self.tol)  # a hard margin's own is smaller
+        optima = certified(kernel, points, source if unproved else None, programs, optima, asked)
         if isinstance(source, GramRanges) and not isinstance(points, GramRows):
             BUFFERS.give(source.array)
         return Solved(optima, decision, points, carry, getattr(prepared, "origin", None))
@@ -159,7 +162,19 @@ class SupportVectorMachine(ExpansionMachine):
         kernel = self._resolve(points)
         repair = self._require_valid(kernel, self.indefinite)
         single = self._may_be_single(points, hard or repair)
+        if single:
+            tol = positive(self, "tol", self.tol)
+            single = self._serves(kernel, points, self._largest_bound(), tol)
         return self._decide(kernel, points, problems, single, repair)
+
+    def _largest_bound(self) -> float:
+        """Return the widest box of a variable without weights, for a plan that knows no labels."""
+        return 1.0
+
+    def _serves(self, kernel: Kernel, points: Points, bound: float, tol: float) -> bool:
+        """Tell whether coefficients leave digits for slopes in single precision."""
+        height = float(np.max(np.abs(to_numpy(diagonal(kernel, points)))))
+        return bound * height <= MAX_SINGLE_SLOPE * tol
 
     def _decide(
         self, kernel: Kernel, points: Points, problems: int, single: bool, repair: bool

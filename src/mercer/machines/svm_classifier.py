@@ -80,7 +80,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
 
     classes_: np.ndarray
     multiclass: str
-    class_weight: Any
+    class_weight: dict[Any, float] | str | None
     probability: Any
     decision_function_shape: str
     break_ties: bool

@@ -28,14 +28,15 @@ __all__ = [
     "fill_bounds",
     "fraction",
     "max_steps",
+    "part_of",
     "positive_C",
     "rounding",
     "run",
 ]
 
 CHECKED_ITEMS = 256  # on which the rounding of single precision is measured
-MIN_BATCH = 3  # programs from which on they are solved in batches, in so many shares for the cores
-BATCHES = 8
+MIN_BATCH = 3  # programs from which on they are solved in batches
+BATCHES = 8  # shares of the programs, which the cores take in turn
 
 
 def max_steps(max_iter: Any) -> int:
@@ -158,6 +159,15 @@ def far(points: Points, count: int = CHECKED_ITEMS // 4) -> np.ndarray:
     return np.argsort(-lengths, kind="stable")[:count]
 
 
+def part_of(source: Gram | GramRanges, program: MarginProgram) -> Pieces:
+    """Return the Gram matrix of the items of a program."""
+    if isinstance(source, GramRanges):
+        return GramRanges(source.array, program.ranges)
+    if np.array_equal(program.items, np.arange(source.order)):
+        return source
+    return source.part(program.items)
+
+
 def run(
     source: Gram | GramRanges, programs: list[MarginProgram], options: SMOOptions
 ) -> list[Optimum]:
@@ -165,14 +175,7 @@ def run(
     optima: list[Any] = [None] * len(programs)
 
     def one(job: int) -> None:
-        program = programs[job]
-        if isinstance(source, GramRanges):
-            part: Pieces = GramRanges(source.array, program.ranges)
-        elif np.array_equal(program.items, np.arange(source.order)):
-            part = source
-        else:
-            part = source.part(program.items)
-        optima[job] = maximize(part, program.problem, options)
+        optima[job] = maximize(part_of(source, programs[job]), programs[job].problem, options)
 
     def several(jobs: list[int]) -> None:
         some = [programs[job] for job in jobs]

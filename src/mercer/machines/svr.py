@@ -16,7 +16,7 @@ from mercer.domains import Items, admit_numbers, admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.machine import number
 from mercer.machines.svm import SupportVectorMachine, support_expansion
-from mercer.machines.svm_programs import MarginProgram, box_bounds
+from mercer.machines.svm_programs import MarginProgram, box_bounds, positive_C
 from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Quadratic
 
@@ -119,6 +119,9 @@ class SVR(RegressorMixin, SupportVectorMachine):
             start=np.zeros(2 * n),
         )
         return MarginProgram([(0, n)], problem)
+
+    def _largest_bound(self) -> float:
+        return positive_C(self.C)
 
     def predict(self, X: Items) -> np.ndarray:
         """Return f(x) + b of each item."""

@@ -11,6 +11,7 @@ from mercer.selection.loo import (
 from mercer.selection.margin_path import MarginPath
 from mercer.selection.nested import NestedScores, nested_cv
 from mercer.selection.path import RidgePath
+from mercer.selection.predicted import plan_nested_cv, plan_search
 from mercer.selection.weights import Weighted, learn_weights
 
 __all__ = [
@@ -26,5 +27,7 @@ __all__ = [
     "leave_one_out",
     "log_marginal_likelihood",
     "nested_cv",
+    "plan_nested_cv",
+    "plan_search",
     "search",
 ]

@@ -98,7 +98,7 @@ def check_data(
     return TrainingData(X, y, weights, codes, classes)
 
 
-def check_arguments(machine: Any, arguments: Sequence[str]) -> None:
+def check_arguments(machine: BaseEstimator, arguments: Sequence[str]) -> None:
     """Refuse arguments that a machine's `fit` does not have.
 
     Examples
@@ -141,7 +141,7 @@ def rows_of(machine: Any, X: Items, rows: np.ndarray, learned: np.ndarray) -> An
     )
 
 
-def _is_pairwise(machine: Any) -> bool:
+def _is_pairwise(machine: BaseEstimator) -> bool:
     """Tell whether a machine's items are rows of similarities."""
     return bool(machine.__sklearn_tags__().input_tags.pairwise)
 
@@ -244,7 +244,7 @@ def _changed(estimator: BaseEstimator, params: dict[str, Any]) -> Any:
         ) from error
 
 
-def settings_key(machine: Any, *names: str) -> Hashable:
+def settings_key(machine: BaseEstimator, *names: str) -> Hashable:
     """Return what two machines must share to differ in these parameters at most.
 
     Examples
@@ -259,7 +259,7 @@ def settings_key(machine: Any, *names: str) -> Hashable:
     )
 
 
-def _key(value: Any) -> Hashable:
+def _key(value: object) -> Hashable:
     if isinstance(value, dict):
         return frozenset((_key(k), _key(v)) for k, v in value.items())
     if isinstance(value, list | tuple):

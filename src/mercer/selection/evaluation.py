@@ -111,7 +111,7 @@ class Evaluation:
         scoring: Scoring,
         parameters: dict[str, Any] | None = None,
         train_scores: bool = False,
-        error_score: Any = np.nan,
+        error_score: float | str = np.nan,
         step: Callable[[int], None] = lambda count: None,
     ) -> None:
         self.X, self.y, self.splits, self.scoring = X, y, list(splits), scoring
@@ -120,7 +120,7 @@ class Evaluation:
         self.account = Account()
         self.weights = self.parameters.get("sample_weight")
 
-    def _refit_on_items(self, machine: Any, k: int, outcome: Outcome) -> None:
+    def _refit_on_items(self, machine: BaseEstimator, k: int, outcome: Outcome) -> None:
         """Fit a machine on the items themselves, as scikit-learn would."""
         split = self.splits[k]
         with self.account.of("refits"):
@@ -131,7 +131,12 @@ class Evaluation:
         self.account.counts["refitted"] += 1
 
     def _fit_and_score(
-        self, machine: Any, k: int, X: Items | Points, new: tuple[Any, Any], outcome: Outcome
+        self,
+        machine: BaseEstimator,
+        k: int,
+        X: Items | Points,
+        new: tuple[Any, Any],
+        outcome: Outcome,
     ) -> None:
         """Fit a machine and score it on the test items and, if wanted, on the training items."""
         split, start = self.splits[k], time.perf_counter()
@@ -152,7 +157,7 @@ class Evaluation:
             outcome.train = self._score(machine, new[1], split.train)
         self.step(1)
 
-    def _score(self, machine: Any, X: Items, rows: np.ndarray) -> Any:
+    def _score(self, machine: BaseEstimator, X: Items, rows: np.ndarray) -> Any:
         y = None if self.y is None else _safe_indexing(self.y, rows)
         weights = None if self.weights is None else _safe_indexing(self.weights, rows)
         return self._tried(
@@ -181,7 +186,7 @@ class Evaluation:
         outcome.failure = f"{type(error).__name__}: {error}"
 
 
-def warn_failures(outcomes: list[list[Outcome]], error_score: Any) -> None:
+def warn_failures(outcomes: list[list[Outcome]], error_score: float | str) -> None:
     """Warn about machines that could not be fitted, or refuse if there was no other."""
     every = [one for row in outcomes for one in row]
     failed = [one for one in every if one.failure]
@@ -244,7 +249,7 @@ class PredictionScores:
         found = evaluation._tried(lambda: evaluation.scoring.of_predictions(truth, F, w))
         return found if isinstance(found, list) else [found] * len(machines)
 
-    def _codes(self, machine: Any, values: np.ndarray) -> np.ndarray:
+    def _codes(self, machine: BaseEstimator, values: np.ndarray) -> np.ndarray:
         """Return the classes that a classifier would give."""
         if values.ndim == 1:
             return (values > 0).astype(int)
@@ -255,5 +260,5 @@ class PredictionScores:
         return values.argmax(axis=1)
 
 
-def _per_item(value: Any, count: int) -> bool:
+def _per_item(value: object, count: int) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, str) and len(value) == count

@@ -162,7 +162,7 @@ def _warn(edges: tuple[str, ...]) -> None:
         )
 
 
-def _whole(name: str, value: Any) -> int:
+def _whole(name: str, value: object) -> int:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         raise SelectionError(f"{name} must be a whole number from 1 on, found {value!r}")
     return int(value)
@@ -175,7 +175,7 @@ def _generator(seed: Any) -> np.random.Generator:
         raise SelectionError(f"random_state must be a whole number, found {seed!r}") from error
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_show, value))})"
     return f"{value:.4g}"

@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV as SklearnGridSearchCV
 
 from mercer.domains import Items
 from mercer.errors import SelectionError
+from mercer.plans import Decision
 from mercer.progress import progress
 from mercer.selection.arguments import (
     candidates,
@@ -24,6 +25,7 @@ from mercer.selection.arguments import (
     grid_combinations,
 )
 from mercer.selection.evaluation import Outcome
+from mercer.selection.predicted import plan_search
 from mercer.selection.scoring import check_name, scoring_of, try_out
 from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import Split, splits_of
@@ -93,7 +95,7 @@ class GridSearchCV(SklearnGridSearchCV):
         cv: Any = None,
         verbose: int = 0,
         pre_dispatch: Any = "2*n_jobs",
-        error_score: Any = np.nan,
+        error_score: float | str = np.nan,
         return_train_score: bool = False,
     ) -> None:
         super().__init__(
@@ -108,6 +110,17 @@ class GridSearchCV(SklearnGridSearchCV):
             error_score=error_score,
             return_train_score=return_train_score,
         )
+
+    def plan(self, X: Items) -> Decision:
+        """Return what a search over these items would need, without doing it.
+
+        Examples
+        --------
+        >>> from mercer import SVC
+        >>> GridSearchCV(SVC(), {"C": [1.0, 2.0]}).plan(np.zeros((500, 2))).bytes > 4_000_000
+        True
+        """
+        return plan_search(self.estimator, X, self.param_grid)
 
     def fit(self, X: Items, y: ArrayLike | None = None, **params: Any) -> Self:
         """Score all candidates on all splits, and fit the best one on all items.
@@ -231,7 +244,7 @@ class GridSearchCV(SklearnGridSearchCV):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
 
-def _fill_errors(out: list[dict[str, Any]], error_score: Any) -> None:
+def _fill_errors(out: list[dict[str, Any]], error_score: float | str) -> None:
     """Give failed fits as many scores as the others have."""
     names = next((one["test_scores"] for one in out if isinstance(one["test_scores"], dict)), None)
     if names is None:

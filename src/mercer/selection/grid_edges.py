@@ -57,7 +57,7 @@ def grid_edges(combinations: Sequence[dict[str, Any]], means: np.ndarray) -> lis
     return found
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 

@@ -145,7 +145,8 @@ def per_dimension(kernel: Kernel, points: Points, by_spread: bool = False) -> Ke
     2.0 * Gaussian(bandwidth=(1.0, 1.0))
     """
     if isinstance(kernel, Stationary):
-        if not isinstance(kernel.bandwidth, float) or (points.width or 1) < 2:
+        matrix = isinstance(getattr(kernel, "metric", None), np.ndarray)  # has them already
+        if not isinstance(kernel.bandwidth, float) or (points.width or 1) < 2 or matrix:
             return kernel
         widths = _standardized(kernel, points) if by_spread else None
         if widths is None:

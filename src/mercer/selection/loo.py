@@ -61,7 +61,7 @@ class HeldOut:
 
 
 def leave_one_out(
-    machine: Any, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+    machine: object, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> HeldOut:
     """Return the prediction of each item by a machine that has learned from all the others.
 
@@ -120,7 +120,7 @@ def _mean(losses: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
 
 
 def generalized_cross_validation(
-    machine: Any, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+    machine: object, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return n·RSS/(n − tr H)² of a ridge-like machine (Golub, Heath & Wahba, 1979).
 
@@ -137,7 +137,7 @@ def generalized_cross_validation(
 
 
 def log_marginal_likelihood(
-    machine: Any, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+    machine: object, X: Items, y: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return log p(y) of a ridge-like machine read as a Gaussian process.
 

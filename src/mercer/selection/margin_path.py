@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import Items, admit_labels, admit_weights, to_numpy
 from mercer.engine.tiles import diagonal
 from mercer.errors import SelectionError
-from mercer.machines import SVC
+from mercer.machines.abilities import able
 from mercer.progress import progress
 from mercer.selection.grid_edges import warn_at_edge
 from mercer.selection.path import Curve, ascending_grid, criterion_of, results_table
@@ -32,7 +32,7 @@ class MarginPath(BaseEstimator):
     Parameters
     ----------
     machine : SVC
-        Its own C is not used.
+        Or another machine that declares "path along C". Its own C is not used.
     C : array, optional
         Prices of slack, positive and finite. By default 11 from 0.01 to 1000 divided by the mean
         of the kernel's diagonal, in equal ratios.
@@ -61,12 +61,13 @@ class MarginPath(BaseEstimator):
     Examples
     --------
     >>> from mercer.datasets import two_gaussians
+    >>> from mercer import SVC
     >>> path = MarginPath(SVC("gaussian"), [0.01, 1.0, 100.0]).fit(*two_gaussians(60, seed=2))
     >>> path.best_C_, path.n_support_, path.margin_.round(2)
     (1.0, array([60, 33, 22]), array([5.59, 0.35, 0.06]))
     """
 
-    def __init__(self, machine: Any, C: Any = None) -> None:
+    def __init__(self, machine: BaseEstimator, C: ArrayLike | None = None) -> None:
         self.machine = machine
         self.C = C
 
@@ -82,8 +83,11 @@ class MarginPath(BaseEstimator):
             A number means stratified folds in the order of the items. Folds by groups are given
             as an iterable: ``GroupKFold(5).split(X, y, groups)``.
         """
-        if not isinstance(self.machine, SVC):
-            raise SelectionError(f"a path of margins needs SVC, found {self.machine!r}")
+        if not able(self.machine, "path along C"):
+            raise SelectionError(
+                f"a path of margins needs SVC, found {self.machine!r}; a machine of your own "
+                'can have one if its abilities name "path along C"'
+            )
         if not self.machine.similarities_suffice:
             raise SelectionError(
                 "a path of margins is one of exact answers, but the machine has an approximate "
@@ -124,6 +128,7 @@ class MarginPath(BaseEstimator):
         Examples
         --------
         >>> from mercer.datasets import two_gaussians
+        >>> from mercer import SVC
         >>> MarginPath(SVC("linear"), [0.01, 1.0]).fit(*two_gaussians(60, seed=0)).curve().name
         'error of 5 folds'
         """
@@ -176,7 +181,7 @@ class WarmStarts:
             yield machine.set_params(C=float(C)).fit(X, y, weights)
             self.step(1, f"C = {C:.3g}")
 
-    def mistakes(self, machine: Any, train: np.ndarray, test: np.ndarray) -> float:
+    def mistakes(self, machine: BaseEstimator, train: np.ndarray, test: np.ndarray) -> float:
         """Return the share of some items' weight that a machine gives to a wrong class."""
         X, y = _safe_split(machine, self.X, self.y, test, train)
         weights = None if self.weights is None else self.weights[test]
@@ -205,7 +210,7 @@ def folds_of(
     return folds
 
 
-def gap_of(machine: Any) -> float:
+def gap_of(machine: BaseEstimator) -> float:
     """Return the largest duality gap of a machine's programs, as a share of the objective.
 
     Examples

@@ -102,7 +102,7 @@ class NestedScores:
 
 
 def nested_cv(
-    machine: Any,
+    machine: BaseEstimator,
     X: Items,
     y: ArrayLike | None,
     grid: Any,
@@ -243,7 +243,7 @@ class Loops:
 
 
 def _folds(
-    machine: Any, items: TrainingData, outer: Any, inner: Any, groups: ArrayLike | None
+    machine: BaseEstimator, items: TrainingData, outer: Any, inner: Any, groups: ArrayLike | None
 ) -> Folds:
     """Return all folds, checked before any work starts."""
     X, y, codes, classes = items.X, items.y, items.codes, items.classes
@@ -285,5 +285,5 @@ def _in_words(choice: dict[str, Any]) -> str:
     return ", ".join(f"{name}={_short(value)}" for name, value in choice.items())
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -93,7 +93,7 @@ class RidgePath(BaseEstimator):
     (0.1, array([18.8, 12.6,  2.7]))
     """
 
-    def __init__(self, machine: Any, penalties: Any = None) -> None:
+    def __init__(self, machine: Any, penalties: ArrayLike | None = None) -> None:
         self.machine = machine
         self.penalties = penalties
 

@@ -94,7 +94,7 @@ QUICK_NUMBERS: dict[str, Metric] = {
 }
 
 
-def default_scoring(machine: Any) -> str | None:
+def default_scoring(machine: BaseEstimator) -> str | None:
     """Return the name of what `machine.score` computes, if it is scikit-learn's own."""
     score = getattr(type(last_step(machine)), "score", None)
     if score is ClassifierMixin.score:
@@ -223,7 +223,7 @@ def scoring_of(
     return Scoring(scorers, None if own else quick_metrics(scoring, machines), weights, own)
 
 
-def stand_in(machine: Any, values: np.ndarray, classes: np.ndarray | None = None) -> Any:
+def stand_in(machine: BaseEstimator, values: np.ndarray, classes: np.ndarray | None = None) -> Any:
     """Return a machine with these decision values, whatever items it is asked about.
 
     Cross-validation finds f(x) + b of items that were held out without fitting a machine for
@@ -269,7 +269,7 @@ class Answers(Scoring):
         return list(F)
 
 
-def check_name(scoring: Any, machine: Any) -> None:
+def check_name(scoring: Any, machine: BaseEstimator) -> None:
     """Refuse the name of a score that does not exist, with the one that may have been meant."""
     if scoring is None and not hasattr(machine, "score"):
         raise SelectionError(
@@ -329,7 +329,9 @@ def try_out(
     return None
 
 
-def _tried(scoring: Scoring, machine: Any, X: Items, y: ArrayLike | None, rows: np.ndarray) -> Any:
+def _tried(
+    scoring: Scoring, machine: BaseEstimator, X: Items, y: ArrayLike | None, rows: np.ndarray
+) -> Any:
     """Return a score, or say how it fails."""
     labels = None if y is None else _safe_indexing(y, rows)
     try:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import _num_samples
 from mercer.domains import GramRows, Items, Points, admit_weights
 from mercer.engine.tiles import fill_several
 from mercer.gram import assemble, features_of
-from mercer.kernels import Kernel, named
+from mercer.kernels import Kernel, assume_psd, named
 from mercer.machines.abilities import able
 from mercer.machines.machine import POLICIES
 from mercer.memory import affordable
@@ -89,7 +89,7 @@ class SharedGramEvaluation(ClosedFormEvaluation):
 
     # ---- what can be shared ------------------------------------------------------------------
 
-    def _shares(self, machine: Any) -> bool:
+    def _shares(self, machine: BaseEstimator) -> bool:
         """Tell whether similarities are all that a machine needs to know of the items."""
         if self.scoring.own or self.y is None or not able(machine, "shared Gram matrix"):
             return False
@@ -287,7 +287,7 @@ class SharedGramEvaluation(ClosedFormEvaluation):
                 self._refit_on_part(machines, kernel, K, split, some, outcomes)
         return deferred
 
-    def _follows(self, machine: Any, kernel: Kernel) -> bool:
+    def _follows(self, machine: BaseEstimator, kernel: Kernel) -> bool:
         """Tell whether a support vector machine can be followed along C."""
         repaired = kernel.proof().verdict != "proved" and machine.indefinite != "error"
         return self.scoring.by_labels and not self.train_scores and not repaired
@@ -309,8 +309,10 @@ class SharedGramEvaluation(ClosedFormEvaluation):
             machine = clone(machines[i])
             machine.kernel = named("precomputed")
             policy = getattr(machine, "indefinite", None)
-            if policy in POLICIES and kernel.proof().verdict == "proved":
-                machine.indefinite = "error"  # there is nothing to repair
+            if kernel.proof().verdict == "proved":
+                machine.kernel = assume_psd(machine.kernel)  # there is nothing to look for
+                if policy in POLICIES:  # and nothing to repair
+                    machine.indefinite = "error"
             points = GramRows(G, np.arange(len(G)), symmetric=True)
             self._fit_and_score(machine, split, points, (rows, G), outcomes[i][split])
         self.account.counts["refitted on parts of a Gram matrix"] += len(machine_ids)

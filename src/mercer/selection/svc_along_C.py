@@ -42,7 +42,7 @@ __all__ = ["along_C", "has_path", "jobs_along_C"]
 MAX_WARM_DIFFERENCE = 4.0
 
 
-def has_path(machine: Any) -> bool:
+def has_path(machine: BaseEstimator) -> bool:
     """Tell whether a machine's solutions can be followed along C."""
     if not able(machine, "path along C"):
         return False
@@ -65,7 +65,7 @@ class MarginTask:
 
 
 def margin_task(
-    machine: Any, y: ArrayLike, count: int, sample_weight: ArrayLike | None
+    machine: BaseEstimator, y: ArrayLike, count: int, sample_weight: ArrayLike | None
 ) -> MarginTask:
     """Return the labels and weights as the machine's `fit` reads them."""
     codes, classes = admit_labels(y, count)
@@ -191,7 +191,11 @@ class SVCPath:
     """The binary problems of a training set, solved at one C after the other."""
 
     def __init__(
-        self, machine: Any, arranged: SortedByClass, source: GramRanges, options: SMOOptions
+        self,
+        machine: BaseEstimator,
+        arranged: SortedByClass,
+        source: GramRanges,
+        options: SMOOptions,
     ) -> None:
         self.machine, self.arranged, self.source, self.options = machine, arranged, source, options
         self.programs: list[MarginProgram] = []
@@ -235,7 +239,7 @@ def _bounded(program: MarginProgram, optimum: Optimum) -> bool:
     return optimum.status != "solved" or bool(at_bound.any())
 
 
-def _doubtful(machine: Any, scores: np.ndarray, tol: float, classes: int) -> bool:
+def _doubtful(machine: BaseEstimator, scores: np.ndarray, tol: float, classes: int) -> bool:
     """Tell whether a label could change if the scores were a little different."""
     near = MAX_WARM_DIFFERENCE * tol
     if scores.shape[1] == 1:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Items
+from mercer.engine.block import Block
 from mercer.errors import DomainError, MercerError, ModelWarning, ValidityError
 from mercer.kernels import Kernel
 from mercer.testing.cases import KernelCase
@@ -137,6 +138,34 @@ def heuristics(case: KernelCase) -> None:
     case.agree(weighted(A), repeated(A), "k(A) of weights and of repetitions", A, A)
 
 
+def gradient(case: KernelCase) -> None:
+    """`gradient` is how the similarities change with the entries of the left items, up to the
+    error of small differences; equal items are no harm."""
+    X, k = case.vectors, case.resolved
+    if k.lacks_gradient() is not None:
+        raise Inapplicable("a part of it has no gradient")
+    rng = np.random.default_rng(0)
+    spread = np.maximum(X.std(axis=0), 1e-3)
+    # Moved a little, so that no entry lies in a kink.
+    A, B = X[:5] + spread * rng.uniform(0.05, 0.3, size=X[:5].shape), X[5:12]
+    G = rng.normal(size=(len(A), len(B)))
+    found = k.gradient(Block(k.admit(A), k.admit(B)), G)
+    if found is None:
+        raise Inapplicable("it has no gradient")
+    expected, size = np.empty_like(A), np.empty_like(A)
+    for d in range(A.shape[1]):
+        up, down = A.copy(), A.copy()
+        up[:, d] += 1e-5 * spread[d]
+        down[:, d] -= 1e-5 * spread[d]
+        K, step = k(up, B), up[:, d] - down[:, d]
+        expected[:, d] = np.sum((K - k(down, B)) * G, axis=1) / step
+        size[:, d] = 1e-9 * np.sum(np.abs(K * G), axis=1) / step  # what rounding makes of it
+    size = np.maximum(size, np.max(np.abs(expected), axis=1, keepdims=True))
+    agree(found, expected, "gradient and small differences", 1e-5, size)
+    with_equals = k.gradient(Block(k.admit(A), k.admit(A)), np.ones((len(A), len(A))))
+    assert np.isfinite(np.asarray(with_equals)).all(), "the gradient of equal items is not finite"
+
+
 def empty_set(case: KernelCase) -> None:
     """There is no Gram matrix of nothing."""
     refused(DomainError, "an empty set", case.resolved, take(case.items, slice(0, 0)))
@@ -202,6 +231,6 @@ def _features(k: Kernel, items: Items) -> list[Any]:
 
 
 LAWS = by_name(
-    symmetry, one_argument, oracle, diagonal, self_similarity, slices, admitted_slices, purity,
-    inputs, layouts, heuristics, empty_set, bad_rows, overflow, silence,
+    symmetry, one_argument, oracle, diagonal, self_similarity, gradient, slices, admitted_slices,
+    purity, inputs, layouts, heuristics, empty_set, bad_rows, overflow, silence,
 )  # fmt: skip

@@ -422,3 +422,27 @@ def test_a_calibrated_machine_is_explained_by_its_scores():
     np.testing.assert_allclose(why.scores, -chain.decision_function(table[:3]), atol=1e-9)
     bare = make_pipeline(Standardize(), KernelRidgeClassifier(kernel, 0.1)).fit(table, y)
     np.testing.assert_array_equal(why.scores, mercer.explain(bare, table[:3]).scores)
+
+
+def test_of_many_items_a_sample_calibrates_and_all_are_learned_from():
+    X, y = clouds(300)
+    found = Calibrated(KernelRidgeClassifier(Gaussian(1.0)), 3, sample=60).fit(X, y)
+    assert len(found.machine_.function_.points) == len(X)
+    whole = Calibrated(KernelRidgeClassifier(Gaussian(1.0)), 3).fit(X, y)
+    assert found.slope_ != whole.slope_ and found.slope_ == pytest.approx(whole.slope_, rel=0.8)
+    same = Calibrated(KernelRidgeClassifier(Gaussian(1.0)), 3, sample=len(X)).fit(X, y)
+    assert same.slope_ == whole.slope_
+
+
+def test_a_rare_class_is_in_every_sample():
+    X, y = clouds(300)
+    labels = np.where(np.arange(len(y)) < 3, "rare", np.where(y == y[0], "a", "b"))
+    found = Calibrated(KernelRidgeClassifier(Gaussian(1.0)), 3, sample=30).fit(X, labels)
+    assert found.predict_proba(X).shape == (len(X), 3)
+
+
+@pytest.mark.parametrize("sample", [1, 2.5, True])
+def test_samples_are_whole_numbers(sample):
+    X, y = clouds(30)
+    with pytest.raises(ValidityError, match="sample must be a whole number from 2 on"):
+        Calibrated(KernelRidgeClassifier(), sample=sample).fit(X, y)

@@ -12,8 +12,8 @@ from sklearn.utils import get_tags
 from mercer import KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import MercerError, ValidityError
 from mercer.kernels import Chi2, Cosine, Gaussian, Linear, Polynomial, from_function, precomputed
-from mercer.machines.ridge import solver_for
-from mercer.plans import Decision
+from mercer.plans import Decision, Size
+from mercer.plans.ridge import reconsider, solver_for
 from mercer.rkhs import Function
 from mercer.solvers import Cholesky
 
@@ -272,6 +272,8 @@ def test_a_plan_for_steps_says_mixed_only_where_that_is_so():
 
 
 @pytest.mark.parametrize("precision", ["double", "mixed"])
-def test_the_direct_way_has_the_precision_of_the_plan(precision):
-    plan = Decision("dual", "iterative", precision, direct=True)
-    assert solver_for(plan, "error").direct == Cholesky(precision)
+def test_the_direct_way_has_the_precision_of_the_steps(precision):
+    decision = Decision("dual", "iterative", precision, direct=True)
+    again = reconsider(decision, Size(items=12_000, condition=1e3, steps=1000.0))
+    assert solver_for(again) == Cholesky(precision)
+    assert reconsider(decision, Size(items=12_000, condition=1e3, steps=20.0)) is decision

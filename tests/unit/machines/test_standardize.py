@@ -414,3 +414,14 @@ def test_standardized_numbers_stay_together():
     assert list(found.columns) == [*table.columns, "word", "x7 is missing"]
     first, last = found["x0"].to_numpy(), found["x49"].to_numpy()
     assert first.base is not None and first.base is last.base  # parts of one array
+
+
+def test_columns_of_one_unit_can_keep_their_proportions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)) * [1.0, 10.0, 0.01] + [5.0, 0.0, 1.0]
+    found = Standardize(common=True).fit_transform(X)
+    assert np.allclose(found.mean(axis=0), 0)
+    assert np.allclose(found.std(axis=0) / found.std(axis=0)[0], X.std(axis=0) / X.std(axis=0)[0])
+    assert np.mean(found.var(axis=0)) == pytest.approx(1.0)
+    huge = Standardize(common=True).fit_transform(X * 1e200)
+    assert np.allclose(huge, found)

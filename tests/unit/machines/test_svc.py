@@ -437,10 +437,11 @@ def test_single_precision_agrees_with_double_within_the_tolerance(classes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("C", "tol"), [(100.0, 1e-5), (1000.0, 1e-3)])
-def test_single_precision_gives_way_where_its_rounding_would_show(C, tol):
+def test_where_rounding_of_single_precision_would_show_double_is_planned(C, tol):
     X, y = overlapping(2000, d=5)
+    assert SVC(Gaussian(2.0), 1.0).plan(X).precision == "mixed"
     machine = SVC(Gaussian(2.0), C, tol=tol)
-    assert machine.plan(X).precision == "mixed"
+    assert machine.plan(X).precision == "double"
     machine.fit(X, y)
     found = machine.solution_
     assert machine.plan_.precision == "double" and found.rounding == 0

@@ -426,3 +426,21 @@ def test_the_norm_of_few_features_loses_no_digits_to_small_penalties(intercept):
     for penalty, norm in zip(path.penalties_, path.norm_, strict=True):
         w = np.linalg.solve(F.T @ F + penalty * np.eye(3), F.T @ y)
         np.testing.assert_allclose(norm, w @ w, rtol=1e-12)
+
+
+def test_a_path_is_for_machines_that_declare_it():
+    class Renamed(SVC):
+        """Changes nothing, and says nothing."""
+
+    class Changed(SVC):
+        def fit(self, X, y=None, sample_weight=None):
+            return super().fit(X, y, sample_weight)
+
+    class Declared(Changed):
+        abilities = ("path along C",)
+
+    paths = [MarginPath(one(Gaussian(0.5)), PRICES) for one in (SVC, Renamed, Declared)]
+    errors = [path.fit(*PROBLEM, cv=3).fold_error_ for path in paths]
+    assert np.array_equal(errors[0], errors[1]) and np.array_equal(errors[0], errors[2])
+    with pytest.raises(SelectionError, match=r"needs SVC, found Changed.*abilities"):
+        MarginPath(Changed(), PRICES).fit(*PROBLEM)
