@@ -11,8 +11,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from mercer.cognition.cues import ConfiguralCue
-from mercer.cognition.designs import shj
+from mercer.cognition.experiments.designs import shj
+from mercer.cognition.learners.cues import ConfiguralCue
 
 CUBE = shj("I").stimuli
 KERNEL = ConfiguralCue.kernel(3)

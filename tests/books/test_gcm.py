@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mercer import ExemplarClassifier, ExemplarRegressor
-from mercer.cognition.exemplar_ridge import ExemplarRidge
-from mercer.cognition.gcm import GCM, PrototypeModel, context_model
+from mercer.cognition.choices.exemplar_ridge import ExemplarRidge
+from mercer.cognition.choices.gcm import GCM, PrototypeModel, context_model
 from mercer.kernels import Shepard
 from mercer.machines.ridge import KernelRidge
 

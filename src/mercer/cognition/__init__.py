@@ -1,23 +1,61 @@
 """Cognition: models of how people categorize, on the same kernels as everything else."""
 
-from mercer.cognition.alcove import ALCOVE
-from mercer.cognition.compare import Comparison, compare
-from mercer.cognition.confusions import SimilarityChoice
-from mercer.cognition.cues import ConfiguralCue, DeltaRule
-from mercer.cognition.designs import Design, five_four, medin_schaffer, shj, shj_human
-from mercer.cognition.exemplar_ridge import ExemplarRidge
-from mercer.cognition.fitting import Fit
-from mercer.cognition.gcm import GCM, PrototypeModel, context_model
-from mercer.cognition.generalization import Gradient, fit_gradient
-from mercer.cognition.learning_curves import Search, fit_alcove
-from mercer.cognition.mds_choice import MDSChoice
-from mercer.cognition.responses import Experiment
-from mercer.cognition.scaling import StimulusMap, classical_scaling, stimulus_map
-from mercer.cognition.similarity_axioms import Finding, SimilarityCheck, check_similarity
+from mercer.cognition.choices.abstraction import MixtureModel, VaryingAbstraction
+from mercer.cognition.choices.bounds import LinearBound, OptimalBound, QuadraticBound
+from mercer.cognition.choices.compare import Comparison, compare
+from mercer.cognition.choices.confusions import SimilarityChoice
+from mercer.cognition.choices.exemplar_ridge import ExemplarRidge
+from mercer.cognition.choices.fitting import Fit
+from mercer.cognition.choices.gcm import GCM, PrototypeModel, context_model
+from mercer.cognition.choices.mds_choice import MDSChoice
+from mercer.cognition.choices.random_walk import EBRW
+from mercer.cognition.experiments.classics import (
+    dot_patterns,
+    information_integration,
+    inverse_base_rate,
+    inverse_base_rate_human,
+    probabilistic_diagnosis,
+)
+from mercer.cognition.experiments.designs import Design, five_four, medin_schaffer, shj, shj_human
+from mercer.cognition.experiments.experiment import Experiment
+from mercer.cognition.learners.alcove import ALCOVE
+from mercer.cognition.learners.associative import Mackintosh, PearceHall, RescorlaWagner
+from mercer.cognition.learners.covis import COVIS
+from mercer.cognition.learners.cues import ConfiguralCue, DeltaRule
+from mercer.cognition.learners.diva import DIVA
+from mercer.cognition.learners.exit import EXIT
+from mercer.cognition.learners.learning_curves import Search, fit_alcove
+from mercer.cognition.learners.rational import RationalModel
+from mercer.cognition.learners.sustain import SUSTAIN
+from mercer.cognition.people.curves import LearningCurve, attention_over_trials, learning_curve
+from mercer.cognition.people.identify import Identification, identify
+from mercer.cognition.people.population import Population, fit_people
+from mercer.cognition.people.posterior import Posterior, posterior
+from mercer.cognition.people.recovery import (
+    ModelRecovery,
+    Power,
+    Recovery,
+    power,
+    recover,
+    recover_models,
+)
+from mercer.cognition.people.simulation import SimulatedPeople, simulate_people
+from mercer.cognition.similarity.generalization import Gradient, fit_gradient
+from mercer.cognition.similarity.scaling import StimulusMap, classical_scaling, stimulus_map
+from mercer.cognition.similarity.similarity_axioms import (
+    Finding,
+    SimilarityCheck,
+    check_similarity,
+)
 
 __all__ = [
     "ALCOVE",
+    "COVIS",
+    "DIVA",
+    "EBRW",
+    "EXIT",
     "GCM",
+    "SUSTAIN",
     "Comparison",
     "ConfiguralCue",
     "DeltaRule",
@@ -27,21 +65,52 @@ __all__ = [
     "Finding",
     "Fit",
     "Gradient",
+    "Identification",
+    "LearningCurve",
+    "LinearBound",
     "MDSChoice",
+    "Mackintosh",
+    "MixtureModel",
+    "ModelRecovery",
+    "OptimalBound",
+    "PearceHall",
+    "Population",
+    "Posterior",
+    "Power",
     "PrototypeModel",
+    "QuadraticBound",
+    "RationalModel",
+    "Recovery",
+    "RescorlaWagner",
     "Search",
     "SimilarityCheck",
     "SimilarityChoice",
+    "SimulatedPeople",
     "StimulusMap",
+    "VaryingAbstraction",
+    "attention_over_trials",
     "check_similarity",
     "classical_scaling",
     "compare",
     "context_model",
+    "dot_patterns",
     "fit_alcove",
     "fit_gradient",
+    "fit_people",
     "five_four",
+    "identify",
+    "information_integration",
+    "inverse_base_rate",
+    "inverse_base_rate_human",
+    "learning_curve",
     "medin_schaffer",
+    "posterior",
+    "power",
+    "probabilistic_diagnosis",
+    "recover",
+    "recover_models",
     "shj",
     "shj_human",
+    "simulate_people",
     "stimulus_map",
 ]

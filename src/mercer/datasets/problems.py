@@ -146,7 +146,9 @@ def shj_types() -> dict[str, Dataset]:
     >>> "".join(y)
     'AABBBBAA'
     """
-    from mercer.cognition.designs import SIX_TYPES  # with its models, which take a while to load
+    from mercer.cognition.experiments.designs import (
+        SIX_TYPES,  # with its models, which take a while to load
+    )
 
     stimuli = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)], dtype=np.float64)
     problems = {}

@@ -8,9 +8,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from mercer.cognition.alcove import ALCOVE
-from mercer.cognition.designs import Design, shj
-from mercer.cognition.learning_curves import fit_alcove
+from mercer.cognition.experiments.designs import Design, shj
+from mercer.cognition.learners.alcove import ALCOVE
+from mercer.cognition.learners.learning_curves import fit_alcove
 from mercer.errors import ConvergenceWarning, DomainError, SolveError, ValidityError
 from mercer.kernels import Shepard
 from mercer.plots import plot_decision
@@ -109,7 +109,7 @@ def test_constrained_attention_has_the_sum_one(constraint):
 
 
 def test_the_projection_is_the_nearest_point_of_the_simplex():
-    from mercer.cognition.trial_loops import _constrain
+    from mercer.cognition.learners.trial_loops import _constrain
 
     rng = np.random.default_rng(0)
     for _ in range(20):

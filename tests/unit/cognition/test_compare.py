@@ -5,10 +5,10 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
-from mercer.cognition.compare import compare
-from mercer.cognition.designs import medin_schaffer
-from mercer.cognition.gcm import GCM, PrototypeModel
-from mercer.cognition.responses import Experiment
+from mercer.cognition.choices.compare import compare
+from mercer.cognition.choices.gcm import GCM, PrototypeModel
+from mercer.cognition.experiments.designs import medin_schaffer
+from mercer.cognition.experiments.experiment import Experiment
 from mercer.errors import DomainError
 
 SEEN = medin_schaffer(counts=True)

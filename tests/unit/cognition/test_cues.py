@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from mercer.cognition.cues import ConfiguralCue, DeltaRule
-from mercer.cognition.designs import shj
+from mercer.cognition.experiments.designs import shj
+from mercer.cognition.learners.cues import ConfiguralCue, DeltaRule
 from mercer.errors import DomainError, SolveError, ValidityError
 
 MODELS = [DeltaRule(0.05, 3.0), DeltaRule(0.05, 3.0, bias=False), ConfiguralCue(0.02, 3.0)]

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from mercer.cognition.designs import Design, five_four, medin_schaffer, shj, shj_human
+from mercer.cognition import (
+    LinearBound,
+    RescorlaWagner,
+    dot_patterns,
+    information_integration,
+    probabilistic_diagnosis,
+)
+from mercer.cognition.experiments.classics import DISTORTIONS
+from mercer.cognition.experiments.designs import Design, five_four, medin_schaffer, shj, shj_human
 from mercer.datasets import shj_types
 from mercer.errors import DomainError
 
@@ -113,3 +121,47 @@ def test_an_unknown_type(kind, message):
 def test_what_is_no_design_is_refused(call, message):
     with pytest.raises(DomainError, match=message):
         call()
+
+
+# ---- Other classic experiments -----------------------------------------------------------------
+
+
+def test_the_distortions_of_dot_patterns_are_probabilities_and_grow_with_their_level():
+    for chances in DISTORTIONS.values():
+        assert sum(chances) == pytest.approx(1.0)
+    spread = []
+    for level in DISTORTIONS:
+        X = dot_patterns(level, sizes=(200, 2)).stimuli[:200]
+        spread.append(X.std(axis=0).mean())
+    assert spread == sorted(spread)
+
+
+def test_patients_have_the_published_probabilities():
+    X, y = probabilistic_diagnosis(40_000)
+    assert (y == "rare").mean() == pytest.approx(0.25, abs=0.02)
+    # P(rare | first symptom) is ½, which people do not believe.
+    assert (y[X[:, 0] == 1] == "rare").mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_who_learns_by_rescorla_and_wagner_neglects_base_rates():
+    """Gluck & Bower (1988): given the first symptom, the rare disease is thought more probable."""
+    X, y = probabilistic_diagnosis(4000)
+    model = RescorlaWagner(0.01, choice=2.0).fit(X, y)
+    rare = model.predict_proba([[1.0, 0.0, 0.0, 0.0]])[0, model.classes_.tolist().index("rare")]
+    assert rare > 0.52
+
+
+def test_a_rule_is_enough_for_one_kind_only():
+    for kind, gain in (("rule", 0.02), ("integration", 0.05)):
+        design = information_integration(kind, 400)
+        one = LinearBound(dimension=0).fit(design.stimuli, design.categories)
+        both = LinearBound().fit(design.stimuli, design.categories)
+        accuracy = [(m.predict(design.stimuli) == design.categories).mean() for m in (one, both)]
+        assert (accuracy[1] - accuracy[0] > gain) == (kind == "integration")
+
+
+def test_levels_and_kinds_that_are_not_there():
+    with pytest.raises(DomainError, match="no level 2"):
+        dot_patterns(2)
+    with pytest.raises(DomainError, match="kind cannot be 'rules'"):
+        information_integration("rules")

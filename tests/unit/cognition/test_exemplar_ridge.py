@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from mercer.cognition.exemplar_ridge import ExemplarRidge
-from mercer.cognition.gcm import GCM
+from mercer.cognition.choices.exemplar_ridge import ExemplarRidge
+from mercer.cognition.choices.gcm import GCM
 from mercer.errors import DomainError, SolveError, ValidityError
 from mercer.kernels import Shepard
 from mercer.machines.ridge import KernelRidge

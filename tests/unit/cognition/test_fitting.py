@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from mercer.cognition.exemplar_ridge import ExemplarRidge
-from mercer.cognition.fitting import (
+from mercer.cognition.choices.exemplar_ridge import ExemplarRidge
+from mercer.cognition.choices.fitting import (
     ParameterLayout,
     PinnedSimplex,
     PositiveReal,
     ResponseLoss,
     Simplex,
 )
-from mercer.cognition.gcm import GCM, PrototypeModel
-from mercer.cognition.responses import Responses, log_softmax
-from mercer.cognition.stimuli import memorize
+from mercer.cognition.choices.gcm import GCM, PrototypeModel
+from mercer.cognition.experiments.responses import Responses, log_softmax
+from mercer.cognition.experiments.stimuli import memorize
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 
 RNG = np.random.default_rng(0)

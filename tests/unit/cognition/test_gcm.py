@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 
-from mercer.cognition.gcm import GCM, PrototypeModel, context_model
+from mercer.cognition.choices.gcm import GCM, PrototypeModel, context_model
 from mercer.errors import DomainError, ValidityError
 from mercer.plots import plot_decision
 
@@ -193,7 +193,7 @@ def test_large_sets_are_predicted_in_stripes(monkeypatch):
     places = np.random.default_rng(0).normal(size=(101, 3))
     model = GCM(2.0).fit(X, Y)
     whole = model.predict_proba(places)
-    monkeypatch.setattr("mercer.cognition.choice_model.NUMBERS_AT_ONCE", 100)
+    monkeypatch.setattr("mercer.cognition.choices.choice_model.NUMBERS_AT_ONCE", 100)
     np.testing.assert_array_equal(model.predict_proba(places), whole)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from mercer.cognition.scaling import classical_scaling, stimulus_map
+from mercer.cognition.similarity.scaling import classical_scaling, stimulus_map
 from mercer.errors import DomainError
 
 POINTS = np.random.default_rng(0).normal(size=(9, 2)) * (3.0, 1.0)

@@ -6,9 +6,9 @@ import pytest
 from scipy.optimize import check_grad
 
 from mercer.cognition import MDSChoice, SimilarityChoice
-from mercer.cognition.generalization import _Problem, fit_gradient
-from mercer.cognition.mds_choice import EstimatedCoordinates, KnownCoordinates
-from mercer.cognition.similarity_axioms import check_similarity
+from mercer.cognition.choices.mds_choice import EstimatedCoordinates, KnownCoordinates
+from mercer.cognition.similarity.generalization import _Problem, fit_gradient
+from mercer.cognition.similarity.similarity_axioms import check_similarity
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Shepard
 

@@ -1,0 +1,1 @@
+"""Choices: models of answers, fitted by likelihood or least squares, and their comparison."""

@@ -1,0 +1,1 @@
+"""Experiments: what was shown in which order, and what people answered."""

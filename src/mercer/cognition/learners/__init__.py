@@ -1,0 +1,1 @@
+"""Learners: models that are told the category after each trial."""
