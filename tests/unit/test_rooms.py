@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2] / "src" / "mercer"
 
 ORDER = (
     "errors",
+    "forks",
     "memory",
     "progress",
     "threads",

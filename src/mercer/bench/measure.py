@@ -20,7 +20,7 @@ from mercer.threads import cores
 
 __all__ = [
     "Goal", "Row", "at_least", "at_most", "best_of", "columns", "describe", "faster",
-    "peak_growth", "render", "same", "seconds", "taking_turns",
+    "in_fresh_process", "peak_growth", "render", "same", "seconds", "taking_turns",
 ]  # fmt: skip
 
 HEADER = ("task", "ours", "peer", "ratio", "bar", "verdict")
@@ -183,6 +183,24 @@ def peak_growth(
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=fresh) as pool:
         return pool.submit(_growth, work, sample, n, warm).result()
+
+
+def in_fresh_process(work: Callable[..., Any], *arguments: Any) -> tuple[Any, int]:
+    """Return what a call returns in a process of its own, and the peak memory of that process.
+
+    Parameters
+    ----------
+    work
+        A module-level function; what it returns can be pickled.
+    """
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=fresh) as pool:
+        return pool.submit(_with_peak, work, *arguments).result()
+
+
+def _with_peak(work: Callable[..., Any], *arguments: Any) -> tuple[Any, int]:
+    found = work(*arguments)
+    return found, _high_water_mark()
 
 
 def _growth(work: Callable[..., Any], sample: Callable[[int], tuple], n: int, warm: int) -> int:

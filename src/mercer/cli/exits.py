@@ -22,11 +22,12 @@ import typer
 from mercer.cli.terminal import plain
 
 __all__ = ["BAD_INPUT", "INTERRUPTED", "TERMINATED", "Terminated", "exits", "handle_signals",
-           "restore_interrupt", "say"]  # fmt: skip
+           "restore_interrupt", "say", "say_encoding", "say_formulas"]  # fmt: skip
 
 BAD_INPUT = 2
 INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
 MAX_WARNINGS = 5
+MAX_SENTENCE = 1000  # letters of what is said in one line
 # Of no use to somebody who runs a command: they speak to those who write programs.
 INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning,
             ResourceWarning)  # fmt: skip
@@ -39,7 +40,26 @@ class Terminated(KeyboardInterrupt):
 def say(text: str) -> None:
     """Print one line on stderr, whatever is in it and whatever is the matter with stderr."""
     with suppress(OSError, ValueError):
-        typer.echo(f"mercer: {plain(text, 4000)}", err=True)
+        typer.echo(f"mercer: {plain(text, MAX_SENTENCE)}", err=True)
+
+
+def say_encoding(sheet: Any) -> None:
+    """Say on stderr, too, that a file is not in UTF-8: whoever keeps stdout apart must know."""
+    for note in sheet.notes:
+        if "is not UTF-8" in note:
+            say(f"warning: {note}")
+
+
+def say_formulas(labels: Any) -> None:
+    """Say which labels a spreadsheet would run, and how they are written."""
+    from mercer.report.formulas import formulas
+
+    found = formulas([] if labels is None else labels.tolist())
+    if found:
+        say(
+            f"labels that spreadsheets take for formulas have an apostrophe before them in CSV "
+            f"files, for example {plain(found[0])}"
+        )
 
 
 @contextmanager

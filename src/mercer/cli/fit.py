@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from enum import StrEnum
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mercer.cli.exits import say_encoding, say_formulas
 from mercer.cli.options import DATA, SkipBad, Types, machines, seconds, stem_of, types_of
 from mercer.cli.terminal import heading, paragraph, plain, require_writable, table
 
@@ -79,6 +81,14 @@ Seed = Annotated[
         help="Decides the folds; the same seed gives the same files. For example --seed 1.",
     ),
 ]
+NoReferences = Annotated[
+    bool,
+    typer.Option(
+        "--no-references",
+        help="Leave out the linear model and the boosted trees that are fitted to the same rows, "
+        "to compare with; for example mercer fit iris.csv --target species --no-references.",
+    ),
+]
 Folder = Annotated[
     Path | None,
     typer.Option(
@@ -100,6 +110,7 @@ def fit(
     budget: Budget = "60s",
     skip_bad: SkipBad = False,
     seed: Seed = 0,
+    no_references: NoReferences = False,
     out: Folder = None,
 ) -> None:
     """Learn from a table, and say how well it will work."""
@@ -113,8 +124,10 @@ def fit(
     plan = design(
         data or _digits(target, types=known, task=task), target, task=task, kernel=kernel,
         machine=machine, budget=time, types=known, skip_bad=skip_bad, seed=seed,
+        references=not no_references,
     )  # fmt: skip
     _print_columns(plan.sheet)
+    say_encoding(plan.sheet)
     heading("The plan")
     for line in plan.explain().splitlines():
         paragraph(line, len(line) - len(line.lstrip()))
@@ -126,6 +139,7 @@ def fit(
     heading("Written")
     for path in files:
         typer.echo(f"  {path}")
+    say_formulas(study.classes)
 
 
 def _digits(target: str | None, **how: Any) -> Sheet:
@@ -174,17 +188,18 @@ def _print_columns(sheet: Sheet) -> None:
 def _print_answer(study: Study) -> None:
     """Say what was tried, what came out, and what should make one careful."""
     from mercer.report.answer import answer
+    from mercer.report.measures import measure_rows
+    from mercer.report.references import comparison
     from mercer.report.words import error_text
 
     found = answer(study)
-    heading(f"What was tried ({study.measure} of held-out rows)")
-    rows = [_attempt(attempt, study.task) for attempt in study.attempts if not attempt.note]
-    typer.echo(table(("machine", "error", "±", "folds won", "in the end"), rows, words=(0, 4)))
-    for attempt in study.attempts:
-        if attempt.note:
-            paragraph(f"{attempt.machine} was left out: {attempt.note}.")
+    _print_tried(study)
+    if measures := measure_rows(study):
+        heading("How good that is")
+        rows = [row[:3] for row in measures]
+        typer.echo(table(("measure", "model", "class shares only"), rows, words=(0,)))
     heading("The answer")
-    paragraph(f"{found.sentence} {found.verdict}")
+    paragraph(" ".join(filter(None, [found.sentence, found.verdict, comparison(study)])))
     if study.rest is not None:
         error = error_text(study.task, study.rest.error, study.rest.error_se)
         paragraph(
@@ -197,8 +212,31 @@ def _print_answer(study: Study) -> None:
             paragraph(warning, mark="- ")
 
 
+def _print_tried(study: Study) -> None:
+    """Say how the machines and the references did, and why some have no error."""
+    from mercer.report.references import reference_rows
+    from mercer.report.words import error_with_se, fate, judges_all
+
+    rows = "held-out rows" if judges_all(study) else f"{len(study.truth)} rows kept aside"
+    heading(f"What was tried ({study.measure} of {rows})")
+    lines = [_attempt(attempt, study.task) for attempt in study.attempts if not fate(attempt)]
+    for one in study.references:
+        if math.isfinite(one.error):
+            error = error_with_se(study.task, one.error, one.error_se)
+            lines.append((one.name, *error, "", "to compare with"))
+    typer.echo(table(("machine", "error", "±", "folds won", "in the end"), lines, words=(0, 4)))
+    for attempt in study.attempts:
+        if told := fate(attempt):
+            paragraph(told)
+    for row in reference_rows(study):
+        if not row.error:
+            paragraph(f"{row.name} could not be fitted: {row.note.rstrip('.')}.")
+
+
 def _attempt(attempt: Attempt, task: str) -> tuple[str, ...]:
     from mercer.report.words import error_with_se
 
     error = error_with_se(task, attempt.error, attempt.error_se)
+    if not math.isfinite(attempt.error):  # it was chosen in the end, but not in all folds
+        error = ("—", "")
     return attempt.machine, *error, str(attempt.wins), "chosen" if attempt.chosen else ""

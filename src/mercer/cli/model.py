@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from mercer.cli.exits import say
+from mercer.cli.exits import say, say_encoding, say_formulas
 from mercer.cli.options import Data, Model, SkipBad
 from mercer.cli.terminal import harmless, heading, paragraph, plain, require_writable, table
 
@@ -57,8 +57,11 @@ def predict(
             if not tally.rows:
                 file.write(as_csv(_table(piece, known.classes).iloc[:0]))
             file.write(as_csv(_table(piece, known.classes), header=False))
+            if not tally.rows:
+                say_encoding(piece.sheet)
             tally.add(piece)
     tally.report(known, out)
+    say_formulas(known.classes)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -12,13 +13,16 @@ from typing import BinaryIO
 
 __all__ = ["replacing"]
 
+PART = re.compile(r"\.[0-9a-f]{16}\.part")
+
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` once it is complete and on the disk.
 
     Whatever goes wrong before that, an interruption or a full disk, leaves no trace, and what was
-    at `path` stays there.
+    at `path` stays there. What a process left behind that was killed is removed by the next one
+    that writes into the folder; the parts of those that are alive are locked.
 
     Examples
     --------
@@ -37,10 +41,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(os.fsdecode(path)))  # a link stays a link to what is replaced
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder, not a file")
-    # A name of its own, so that two writers do not meet, and short, so that it is not too long.
-    beside = target.with_name(f".{secrets.token_hex(8)}.part")
+    _remove_abandoned(target.parent)
+    beside, held = _begin(target)
     try:
-        with open(beside, "xb") as file:
+        with open(beside, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -51,7 +55,58 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         raise
+    finally:
+        os.close(held)
     _sync(target.parent)
+
+
+def _begin(target: Path) -> tuple[Path, int]:
+    """Make an empty file beside, which is locked as long as the descriptor is open."""
+    while True:
+        # A name of its own, so that two writers do not meet, and a short one.
+        beside = target.with_name(f".{secrets.token_hex(8)}.part")
+        held = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        try:
+            _lock(held, wait=True)
+            if beside.exists():  # nobody has taken it for abandoned before it was locked
+                return beside, held
+        except BaseException:
+            os.close(held)
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise
+        os.close(held)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the parts of writers that were killed: those that nobody holds a lock of."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            if PART.fullmatch(name):
+                _remove_unless_held(folder / name)
+
+
+def _remove_unless_held(part: Path) -> None:
+    with contextlib.suppress(OSError):
+        descriptor = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            if _lock(descriptor, wait=False):
+                part.unlink(missing_ok=True)
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, wait: bool) -> bool:
+    """Lock an open file as long as it is open, and tell whether that has worked."""
+    try:
+        import fcntl
+    except ImportError:  # Windows keeps open files from being removed anyway
+        return not wait
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:  # somebody has it, or the file system knows no locks
+        return False
+    return True
 
 
 def _sync(folder: Path) -> None:

@@ -85,21 +85,34 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[dict[str, Any], Any]]
     from safetensors import SafetensorError, safe_open
 
     name = os.fsdecode(path)
-    with open(path, "rb") as file:
-        header = _header(file, name)
-        document = _document(header, name)
-        _check_version(document, name)
-        _check_sum(file, header, name)
-    try:
-        with safe_open(name, framework="np") as tensors:
-            yield _upgraded(document, name), tensors
-    except SafetensorError as error:
-        raise FileError(f"{name!r} is damaged: {error}") from error
-    except (RecursionError, MemoryError) as error:
-        raise FileError(
-            f"{name!r} is damaged or tampered with, or needs more memory than there is "
-            f"({type(error).__name__})"
-        ) from error
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        raise FileError(  # to open a pipe that nobody writes into would never end
+            f"{name} is not a file but a pipe or a device; write the model into a file first"
+        )
+    while True:
+        with open(path, "rb") as file:
+            header = _header(file, name)
+            document = _document(header, name)
+            _check_version(document, name)
+            _check_sum(file, header, name)
+            try:
+                with safe_open(name, framework="np") as tensors:
+                    if not _is_same(file, path):  # somebody has replaced it meanwhile
+                        continue
+                    yield _upgraded(document, name), tensors
+                    return
+            except SafetensorError as error:
+                raise FileError(f"{name!r} is damaged: {error}") from error
+            except (RecursionError, MemoryError) as error:
+                raise FileError(
+                    f"{name!r} is damaged or tampered with, or needs more memory than there is "
+                    f"({type(error).__name__})"
+                ) from error
+
+
+def _is_same(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path still leads to an open file, so that both readers have read the same."""
+    return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
 
 
 def _header(file: BinaryIO, name: str) -> bytes:

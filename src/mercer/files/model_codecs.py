@@ -74,7 +74,7 @@ def _encode_record(encoder: Encoder, record: Any, place: str) -> Json:
     return [encoder.class_name(type(record)), node]
 
 
-def _encode_seen(encoder: Encoder, kernel: Kernel | None, points: Any, place: str) -> Json:
+def _encode_seen(encoder: Encoder, kernel: Kernel | None, points: Points, place: str) -> Json:
     """Write points as far as a kernel sees them."""
     seen = needed_columns(kernel, points)
     if seen is points:

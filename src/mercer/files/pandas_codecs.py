@@ -21,7 +21,7 @@ UNITS = ("s", "ms", "us", "ns")
 class Trimmed:
     """A table of which only some columns are kept; the others come back empty."""
 
-    def __init__(self, frame: Any, kept: frozenset[int]) -> None:
+    def __init__(self, frame: object, kept: frozenset[int]) -> None:
         self.frame = frame
         self.kept = kept
 

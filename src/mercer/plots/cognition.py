@@ -15,7 +15,7 @@ from mercer.plots.palette import INK, PALE, color, marker
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mercer.cognition.generalization import Gradient
+    from mercer.cognition.similarity.generalization import Gradient
 
 __all__ = ["plot_gradient", "plot_learning", "plot_map", "plot_observed"]
 

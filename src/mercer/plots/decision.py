@@ -79,8 +79,8 @@ def plot_decision(
 
 
 def plot_points(
-    X: Any,
-    y: Any,
+    X: Items,
+    y: ArrayLike,
     ax: Axes | None = None,
     *,
     names: tuple[str, ...] | None = None,

@@ -216,7 +216,7 @@ def _item(asked: Any) -> Any:
     return thing
 
 
-def _units(thing: Any, contributions: ArrayLike | None) -> tuple[list[str], np.ndarray]:
+def _units(thing: object, contributions: ArrayLike | None) -> tuple[list[str], np.ndarray]:
     """Return the names of the parts and their contributions, of a decision or as given."""
     if isinstance(thing, ItemExplanation):
         table = thing.units()

@@ -57,8 +57,8 @@ def plot_function(
     >>> len(ax.lines)
     3
     """
-    expansion = _expansion(function)
-    ranges = _ranges(limits, expansion)
+    expansion = expansion_of(function)
+    ranges = ranges_of(limits, expansion)
     evaluate = _callable(function)
     ax = axes_for(ax)
     if len(ranges) == 1:
@@ -106,7 +106,7 @@ def _curve(
     return ax
 
 
-def _expansion(function: Any) -> Function | None:
+def expansion_of(function: Any) -> Function | None:
     """Return the RKHS function behind the argument, if there is one."""
     found = getattr(function, "function_", function)
     return found if isinstance(found, Function) else None
@@ -121,7 +121,7 @@ def _callable(function: Any) -> Any:
     return function
 
 
-def _ranges(limits: ArrayLike | None, expansion: Function | None) -> list[tuple[float, float]]:
+def ranges_of(limits: ArrayLike | None, expansion: Function | None) -> list[tuple[float, float]]:
     """Return one range for each variable."""
     if limits is not None:
         given = np.asarray(limits, dtype=np.float64)

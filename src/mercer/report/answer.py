@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer.report.references import trees_are_better
 from mercer.report.words import (
     amount,
     count,
     error_text,
     error_with_se,
+    held_out_parts,
+    judges_all,
     noun,
     of_many,
     percent,
@@ -24,10 +27,11 @@ from mercer.report.words import (
 if TYPE_CHECKING:
     from mercer.studies import Study
 
-__all__ = ["Answer", "answer", "beats_baseline"]
+__all__ = ["Answer", "answer", "beats_baseline", "mood_of"]
 
 MAX_P = 0.05  # of a sign test, below which a gap is called clear
 MIN_ERRORS = 2.0  # standard errors that a clear gap has at least
+TOP = 0.1  # of the rows: those that a ranking puts first
 
 
 @dataclass(frozen=True)
@@ -36,35 +40,50 @@ class Answer:
 
     sentence: str
     verdict: str
-    mood: str  # "good", "unsure" or "bad"
+    mood: str  # "good", "ranks", "unsure" or "bad"
     tiles: list[tuple[str, str, str]]  # number, what it is, remark
     # The error beside that of looking at nothing: name, text, width in percent.
     bars: list[tuple[str, str, float]]
     meaning: str  # what the numbers with ± mean
+    comparison: str  # with boosted trees, if these were better; else empty
 
 
 def answer(study: Study) -> Answer:
     """Return what to say first about a study."""
-    mood = beats_baseline(study)
+    mood = mood_of(study)
     if study.task == "classify":
-        label = usual(study)
-        sentence, name = (
-            _classification_sentence(study, label),
-            f"always saying “{shorten(label, 24)}”",
-        )
+        name = f"always saying “{shorten(usual(study), 24)}”"
     else:
-        sentence, name = _regression_sentence(study), "always saying the mean"
+        name = "always saying the mean"
     error, baseline = _error(study), _number(study, study.baseline_error)
     most = max(study.error, study.baseline_error) or 1.0
     bars = [
         ("the chosen model", error, 100 * study.error / most),
         (name, baseline, 100 * study.baseline_error / most),
     ]
-    meaning = (
-        f"± is one standard error, from the spread of the {study.folds[0]} parts of the data that "
-        "were held out in turn."
-    )
-    return Answer(sentence, _verdict(study, mood), mood, _tiles(study, name), bars, meaning)
+    return Answer(
+        _sentence(study, mood), _verdict(study, mood), mood, _tiles(study, name, mood), bars,
+        _meaning(study), trees_are_better(study),
+    )  # fmt: skip
+
+
+def _sentence(study: Study, mood: str) -> str:
+    """Say first what the model is good for, or that it is good for nothing."""
+    if mood == "ranks":
+        return _ranking_sentence(study, usual(study))
+    if study.task == "classify":
+        found = _classification_sentence(study, usual(study))
+    else:
+        found = _regression_sentence(study)
+    return f"Nothing was learned: {found[0].lower()}{found[1:]}" if mood == "bad" else found
+
+
+def _meaning(study: Study) -> str:
+    spread = "" if len(set(study.held_out.fold.tolist())) == 1 else "from the spread of "
+    found = f"± is one standard error, {spread or 'of '}{held_out_parts(study)}."
+    if judges_all(study):
+        return found
+    return f"{found} The model has learned from all {count(len(study.y))} in the end."
 
 
 def _error(study: Study) -> str:
@@ -89,13 +108,18 @@ def _target(study: Study) -> str:
 def _classification_sentence(study: Study, label: str) -> str:
     """Say how many of a hundred would be given the wrong class."""
     rows, target = f"{noun(study)}s", _target(study)
-    n = len(study.y)
+    n = len(study.truth)
     if study.error == 0:
         bound, many = of_many(min(1.0, 3 / n))  # the rule of three
+        which = (
+            f"the {count(n)} {rows} was given the wrong {target} while it was held out"
+            if judges_all(study)
+            else f"the {count(n)} {rows} that were kept aside was given the wrong {target}"
+        )
         return (
-            f"Not one of the {count(n)} {rows} was given the wrong {target} while it was held "
-            f"out; of {count(many)} new ones up to about {bound} might still be. Always saying "
-            f"“{shorten(label, 40)}” would be wrong about {_share_of(study.baseline_error)}."
+            f"Not one of {which}; of {count(many)} new ones up to about {bound} might still be. "
+            f"Always saying “{shorten(label, 40)}” would be wrong about "
+            f"{_share_of(study.baseline_error)}."
         )
     wrong, many = of_many(study.error)
     base = round(study.baseline_error * many)
@@ -104,6 +128,39 @@ def _classification_sentence(study: Study, label: str) -> str:
         f"({_error(study)}); always saying “{shorten(label, 40)}” would be wrong about "
         f"{count(base)} of {count(many)}."
     )
+
+
+def _ranking_sentence(study: Study, label: str) -> str:
+    """Say what probabilities are good for where answers are no better than always the same."""
+    item, area = noun(study), study.measures.as_dict()["area under ROC"]["value"]
+    pairs = f"first in {100 * area:.0f} of 100 cases"
+    assert study.classes is not None
+    if len(study.classes) > 2:
+        good = f"of two {item}s, of which one belongs to a class, it ranks that one {pairs}"
+    else:
+        rarer = next(one for one in study.classes.tolist() if str(one) != label)
+        name = f"“{shorten(rarer, 40)}”"
+        good = (
+            f"of a {item} that is {name} and one that is not it ranks the right one {pairs}, and "
+            f"{_top(study, rarer, name)}"
+        )
+    better = "not clearly" if study.error < study.baseline_error else "no"
+    return (
+        f"Good for ranking, not for naming: {good}. Its answers are {better} better than always "
+        f"saying “{shorten(label, 40)}”, which is wrong about {_share_of(study.baseline_error)}."
+    )
+
+
+def _top(study: Study, label: object, name: str) -> str:
+    """Say what is among the items with the highest probabilities of a class."""
+    assert study.classes is not None and study.held_out.probabilities is not None
+    sure = study.held_out.probabilities[:, study.classes.tolist().index(label)]
+    own = study.truth == label
+    first = own[np.argsort(-sure, kind="stable")[: max(1, round(TOP * len(sure)))]]
+    most = f"the {TOP:.0%} of {noun(study)}s that it suspects most"
+    if own.mean() < TOP:
+        return f"{most} hold {first.sum() / max(own.sum(), 1):.0%} of all {name}"
+    return f"of {most} {first.mean():.0%} are {name}, of all {own.mean():.0%}"
 
 
 def _share_of(share: float) -> str:
@@ -129,6 +186,11 @@ def _verdict(study: Study, mood: str) -> str:
     )
     if mood == "good":
         return f"Better than {usual_answer}, by more than chance can explain."
+    if mood == "ranks":
+        return (
+            "Its probabilities are better than the shares of the classes, by more than chance can "
+            "explain. Use them to decide what to look at first."
+        )
     if mood == "unsure":
         return (
             f"Perhaps better than {usual_answer}, but chance could explain it. "
@@ -138,6 +200,19 @@ def _verdict(study: Study, mood: str) -> str:
         f"Not better than {usual_answer}. As they were used here, these data do not tell the "
         f"{_target(study)}."
     )
+
+
+def mood_of(study: Study) -> str:
+    """Return "good", "ranks", "unsure" or "bad": by the error, then by the other measures.
+
+    A model whose error is not clearly below that of the most frequent class may still know which
+    items to look at first: then its probabilities are better than the shares of the classes.
+    """
+    found = beats_baseline(study)
+    if found == "good" or not study.measures.informative:
+        return found
+    ranks = study.measures.as_dict().get("area under ROC", {"value": 0.0})["value"] > 0.5
+    return "ranks" if ranks and study.held_out.probabilities is not None else found
 
 
 def beats_baseline(study: Study) -> str:
@@ -160,8 +235,8 @@ def beats_baseline(study: Study) -> str:
 def _sign_test(study: Study) -> bool:
     from scipy.stats import binomtest
 
-    right = study.held_out.prediction == study.y
-    lucky = study.y.astype(str) == usual(study)
+    right = study.held_out.prediction == study.truth
+    lucky = study.truth.astype(str) == usual(study)
     won, lost = int(np.sum(right & ~lucky)), int(np.sum(lucky & ~right))
     if won + lost == 0:
         return False
@@ -169,27 +244,31 @@ def _sign_test(study: Study) -> bool:
 
 
 def _squares_test(study: Study) -> bool:
-    y, predicted = study.y, study.held_out.prediction
+    y, predicted = study.truth, study.held_out.prediction
     gain = (y - y.mean()) ** 2 - (y - predicted) ** 2
     if len(gain) < 3:
         return False
     return float(gain.mean()) > MIN_ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))
 
 
-def _tiles(study: Study, name: str) -> list[tuple[str, str, str]]:
+def _tiles(study: Study, name: str, mood: str) -> list[tuple[str, str, str]]:
     value, spread = error_with_se(study.task, study.error, study.error_se)
-    rows = plural(len(study.y), noun(study))
+    rows, judged = (plural(len(y), noun(study)) for y in (study.y, study.truth))
     remark = f"± {spread}" if spread else ""
     if study.task == "classify":
         assert study.classes is not None
+        last = (count(len(study.classes)), "classes", f"in {rows}")
+        if mood == "ranks":
+            area = study.measures.as_dict()["area under ROC"]
+            last = (f"{area['value']:.2f}", "area under ROC;", f"{area['baseline']:.2g} is chance")
         return [
             (value, f"wrong on held-out {noun(study)}s", remark),
             (percent(study.baseline_error), "wrong by", name),
-            (count(len(study.classes)), "classes", f"in {rows}"),
+            last,
         ]
     explained = 1 - (study.error / study.baseline_error) ** 2 if study.baseline_error else math.nan
     return [
         (value, "root mean squared error", remark),
         (amount(study.baseline_error), "by", name),
-        (percent(max(explained, 0.0)), "of the variance explained", f"in {rows}"),
+        (percent(max(explained, 0.0)), "of the variance explained", f"in {judged}"),
     ]

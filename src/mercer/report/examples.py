@@ -132,11 +132,12 @@ class Viewer:
         """Return a row, as it is shown."""
         study = self.study
         held = study.held_out
-        true, predicted = study.y[place], held.prediction[place]
+        true, at = study.y[place], int(np.searchsorted(held.rows, place))
+        predicted = held.prediction[at]
         sure = ""
         if held.probabilities is not None and study.classes is not None:
             found = np.flatnonzero(study.classes == predicted)
-            sure = percent(float(held.probabilities[place, found[0]])) if len(found) else ""
+            sure = percent(float(held.probabilities[at, found[0]])) if len(found) else ""
         numbers = study.task != "classify"
         return Item(
             row=str(int(study.sheet.rows[place])),

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.files import replacing, save
+from mercer.report.answer import mood_of
+from mercer.report.formulas import harmless
+from mercer.report.measures import all_measures
 from mercer.report.page import html, versions
 from mercer.report.words import chosen_name
 from mercer.sources import recipe
@@ -118,15 +121,21 @@ def metrics(study: Study) -> dict[str, Any]:
         "error": study.error,
         "error_se": study.error_se,
         "baseline_error": study.baseline_error,
+        "verdict": mood_of(study),
+        "measures": all_measures(study),
+        "references": [dataclasses.asdict(one) for one in study.references],
+        "attention": _attention(study),
+        "effects": [dataclasses.asdict(effect) for effect in study.effects],
         "file": sheet.name,
         "target": None if sheet.target is None else sheet.target.name,
         "rows": len(sheet),
+        "rows_held_out": len(study.truth),
         "rows_in_file": sheet.total,
         "bad_rows": len(sheet.bad),
         "classes": study.classes,
         "columns": [{"name": c.name, "kind": c.kind, "why": c.why} for c in sheet.columns],
         "attempts": [dataclasses.asdict(attempt) for attempt in study.attempts],
-        "folds": {"outer": outer, "inner": inner},
+        "folds": {"outer": outer, "inner": inner, "judging": len(np.unique(study.held_out.fold))},
         "rest": _rest(study),
         "warnings": study.warnings,
         "notes": list(dict.fromkeys((*sheet.notes, *study.notes))),
@@ -136,6 +145,19 @@ def metrics(study: Study) -> dict[str, Any]:
         "timings": study.timings,
     }
     return _plain(found)
+
+
+def _attention(study: Study) -> dict[str, Any] | None:
+    """Return how much each column matters, and which act together; None if it is not known."""
+    found = study.attention
+    if found is None:
+        return None
+    rows = zip(found.names, found.shares, found.spreads, strict=True)
+    names = ("column", "share", "spread")
+    return {
+        "columns": [dict(zip(names, row, strict=True)) for row in rows],
+        "together": [{"columns": pair[:2], "strength": pair[2]} for pair in found.pairs],
+    }
 
 
 def _rest(study: Study) -> dict[str, Any] | None:
@@ -172,7 +194,9 @@ def as_json(found: dict[str, Any]) -> bytes:
 
 
 def predictions(study: Study) -> pd.DataFrame:
-    """Return the held-out prediction of every row, as `predictions.csv` holds it.
+    """Return the prediction of every row that was held out, as `predictions.csv` holds it.
+
+    These are all rows, but of very many only those that judged.
 
     The column ``row`` is the number of a row in the file, counted from 0 after the header. For
     classes there is one column with the probability of each, if the machine gives probabilities.
@@ -191,7 +215,8 @@ def predictions(study: Study) -> pd.DataFrame:
     import pandas as pd
 
     kept, rest = study.held_out, study.rest
-    found = _columns(study, study.sheet.rows, study.y, kept.prediction, kept.probabilities)
+    rows = study.sheet.rows[kept.rows]
+    found = _columns(study, rows, study.truth, kept.prediction, kept.probabilities)
     if rest is None:
         return found
     found["fold"] = kept.fold
@@ -216,18 +241,21 @@ def _columns(
 def as_csv(table: pd.DataFrame, header: bool = True) -> bytes:
     """Return a table as CSV; numbers have all their digits, texts stand as they are.
 
-    What is missing is an empty cell.
+    What is missing is an empty cell. A text that a spreadsheet would take for a formula gets an
+    apostrophe before it, as `mercer.report.formulas` says.
     """
     lines = _Lines()
     writer = csv.writer(lines)
     if header:
-        writer.writerow(table.columns)
+        writer.writerow([harmless(name) for name in table.columns])
     columns = []
     for k in range(table.shape[1]):
         column = table.iloc[:, k]
         gaps = column.isna()
         columns.append(column.astype(object).mask(gaps, "").tolist() if gaps.any()
                        else column.tolist())  # fmt: skip
+        if columns and any(isinstance(cell, str) for cell in columns[-1]):
+            columns[-1] = [harmless(cell) for cell in columns[-1]]
     writer.writerows(zip(*columns, strict=True))
     return lines.getvalue().encode("utf-8", "replace")
 

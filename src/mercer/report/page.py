@@ -9,10 +9,15 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import mercer
 from mercer.report.answer import answer
 from mercer.report.examples import MAX_CARDS, Viewer, cards
+from mercer.report.matters import what_matters
+from mercer.report.measures import measure_rows
 from mercer.report.performance import calibration, confusion, curve, residuals, surface
+from mercer.report.references import comparison, reference_rows
 from mercer.report.similarity import similarity
 from mercer.report.words import (
     MACHINES,
@@ -23,7 +28,10 @@ from mercer.report.words import (
     count,
     error_text,
     error_with_se,
+    fate,
     formula,
+    held_out_parts,
+    judges_all,
     noun,
     percent,
     plural,
@@ -60,6 +68,10 @@ def html(study: Study) -> str:
     sections = {
         "answer": answer(study),
         "curve": curve(study),
+        "matters": what_matters(study),
+        "measures": measure_rows(study),
+        "references": reference_rows(study),
+        "comparison": comparison(study),
         "similarity": similarity(study),
         "surface": surface(study),
         "calibration": calibration(study),
@@ -109,8 +121,12 @@ def _facts(study: Study) -> dict[str, Any]:
         "long_kernel": len(formula(study.kernel)) > 240,
         "parameters": {name: _parameter(v) for name, v in study.parameters.items()},
         "attempts": [_attempt(study, attempt) for attempt in study.attempts],
+        "judging": len(set(study.held_out.fold.tolist())),
         "outer": outer,
         "inner": inner,
+        "parts": held_out_parts(study),
+        "all_judged": judges_all(study),
+        "judged": plural(len(study.truth), noun(study)),
         "kinds": _kinds(study),
         "used": used[:MAX_COLUMNS],
         "hidden_columns": max(0, len(used) - MAX_COLUMNS),
@@ -148,16 +164,18 @@ def _parameter(value: object) -> str:
 
 def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
     """Return one row of the table of what was tried."""
+    judged, competed = np.isfinite(attempt.error), np.isfinite(attempt.inner)
+    error = error_text(study.task, attempt.error, attempt.error_se) if judged else "—"
     return {
         "machine": attempt.machine,
         "does": MACHINES.get(attempt.machine, ""),
         "candidates": count(attempt.candidates),
-        "error": error_text(study.task, attempt.error, attempt.error_se),
+        "error": error,
         "inner": error_with_se(study.task, attempt.inner, attempt.error_se)[0],
         "wins": attempt.wins,
         "chosen": attempt.chosen,
-        "note": attempt.note,
-        "tried": attempt.error == attempt.error,
+        "note": fate(attempt).removeprefix(f"{attempt.machine} ").removeprefix("was "),
+        "tried": bool(judged or competed),
     }
 
 

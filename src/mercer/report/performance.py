@@ -70,7 +70,7 @@ class Confusion:
 def confusion(study: Study) -> Confusion:
     """Return where a classifier goes wrong."""
     assert study.classes is not None
-    y, predicted = study.y.tolist(), study.held_out.prediction.tolist()
+    y, predicted = study.truth.tolist(), study.held_out.prediction.tolist()
     rows, answers = Counter(y), Counter(predicted)
     wrong = Counter((t, s) for t, s in zip(y, predicted, strict=True) if t != s)
     known = study.classes.tolist()
@@ -120,7 +120,7 @@ def _confusion_figure(study: Study) -> Figure:
     assert study.classes is not None
     with drawing():
         ax = plot_confusion(
-            study.y, study.held_out.prediction, classes=study.classes, most=MAX_CLASSES
+            study.truth, study.held_out.prediction, classes=study.classes, most=MAX_CLASSES
         )
         few, items = len(study.classes) <= MAX_CLASSES, f"{noun(study)}s"
         return figure(
@@ -144,7 +144,7 @@ class Residuals:
 
 def residuals(study: Study) -> Residuals:
     """Return how far a regression is off."""
-    off = study.held_out.prediction - study.y
+    off = study.held_out.prediction - study.truth
     half, most = (float(q) for q in np.quantile(np.abs(off), [0.5, 0.9]))
     summary = (
         f"Half of the held-out predictions are off by less than {amount(half)}, nine of ten by "
@@ -152,7 +152,7 @@ def residuals(study: Study) -> Residuals:
         f"average they are {amount(abs(float(off.mean())))} too {_side(float(off.mean()))}."
     )
     with drawing():
-        ax = plot_agreement(study.y, study.held_out.prediction, seed=study.seed)
+        ax = plot_agreement(study.truth, study.held_out.prediction, seed=study.seed)
         found = figure(
             ax,
             "Cloud of points: predicted against true values of the held-out rows, with the "
@@ -188,10 +188,10 @@ def calibration(study: Study) -> Probabilities | None:
         return None
     known = study.classes.tolist()
     # Classes too rare to be learned have no probability; they were given none.
-    labels = [*known, *sorted(set(study.y.tolist()) - set(known))]
+    labels = [*known, *sorted(set(study.truth.tolist()) - set(known))]
     P = np.hstack([P, np.zeros((len(P), len(labels) - len(known)))])
     place = {label: k for k, label in enumerate(labels)}
-    truth = np.array([place[label] for label in study.y.tolist()])
+    truth = np.array([place[label] for label in study.truth.tolist()])
     answers = np.array([place[label] for label in study.held_out.prediction.tolist()])
     every = np.arange(len(truth))
     sure, right = np.clip(P[every, answers], 0.0, 1.0), truth == answers
@@ -216,6 +216,8 @@ def calibration(study: Study) -> Probabilities | None:
         ("log loss", amount(_log_loss(P, truth), 3), amount(_log_loss(usual, truth), 3),
          "surprise at the truth, 0 is perfect"),
     ]  # fmt: skip
+    if "log loss" in study.measures.names:  # which the table of measures has
+        scores.pop()
     summary = _calibration_summary(found.error, float(sure.mean()), float(right.mean()))
     return Probabilities(summary, drawn, scores)
 

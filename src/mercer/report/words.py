@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mercer.explanations.terms import unwrap
 
 if TYPE_CHECKING:
     from mercer.sources import Sheet
-    from mercer.studies import Study
+    from mercer.studies import Attempt, Study
 
 __all__ = [
     "MACHINES", "MAX_CLASSES", "amount", "approximate", "chosen_name", "clean", "count",
-    "error_text", "error_with_se", "formula", "noun", "number_with_se", "of_many", "percent",
-    "percent_with_se", "plural", "shorten", "types_example",
+    "error_text", "error_with_se", "fate", "formula", "held_out_parts", "judges_all", "listed",
+    "noun", "number_with_se", "of_many", "percent", "percent_with_se", "plural", "shorten",
+    "types_example",
 ]  # fmt: skip
 
 MAX_CLASSES = 12  # that pictures show
@@ -36,6 +38,8 @@ MACHINES = {
     "NuSVC": "draws the border with the widest margin between classes",
     "LPSVC": "draws a border from few known items",
     "SVR": "fits a function that ignores small deviations",
+    "LearnedMetric": "finds out how much each column matters to a smooth function",
+    "Constant": "always gives the same answer, whatever the item",
     "Perceptron": "corrects itself at each mistake",
     "RBFNetwork": "fits a function around a few centers",
     "RBFNetworkClassifier": "fits a score around a few centers",
@@ -251,3 +255,50 @@ def noun(study: Study) -> str:
     kinds = [column.kind for column in study.sheet.used]
     names = {"sequence": "sequence", "smiles": "molecule", "graph": "graph", "text": "text"}
     return names.get(kinds[0], "row") if len(kinds) == 1 else "row"
+
+
+def judges_all(study: Study) -> bool:
+    """Tell whether each row was held out once, rather than only some of very many."""
+    return len(study.truth) == len(study.y)
+
+
+def held_out_parts(study: Study) -> str:
+    """Say how many parts of the rows were held out, and how large they are if they are not all.
+
+    Sentences go on: "the 5 parts of the data that were held out in turn".
+    """
+    parts = len(set(study.held_out.fold.tolist()))
+    if judges_all(study):
+        return f"the {parts} parts of the data that were held out in turn"
+    rows = plural(len(study.truth), noun(study))
+    if parts == 1:
+        return f"the {rows} that were kept aside"
+    return f"{parts} parts of the data, {rows} in all, that were kept aside in turn"
+
+
+def fate(attempt: Attempt) -> str:
+    """Say why a kind of machine has no error of its own; nothing if it has, or was chosen.
+
+    Examples
+    --------
+    >>> from mercer.studies import Attempt
+    >>> fate(Attempt("SVC", note="there are more than 20 classes"))
+    'SVC was left out: there are more than 20 classes.'
+    >>> fate(Attempt("SVC", inner=0.2, note="on the rows that choose its error is 0.2"))
+    'SVC was not fitted to all rows: on the rows that choose its error is 0.2.'
+    """
+    if not attempt.note or attempt.chosen:
+        return ""
+    what = "was not fitted to all rows" if math.isfinite(attempt.inner) else "was left out"
+    return f"{attempt.machine} {what}: {attempt.note.rstrip('.')}."
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return texts as a list in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))

@@ -18,7 +18,7 @@ import numpy as np
 
 __all__ = ["dates", "read_order"]
 
-MAX_LOOKED_AT = 10_000  # entries from which the order is found
+MAX_LOOKED_AT = 10_000  # entries from which the order of dates, or the style of numbers, is found
 EPOCH = date(1970, 1, 1).toordinal()
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 LONG = (

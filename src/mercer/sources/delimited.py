@@ -183,7 +183,12 @@ def _many(count: int) -> str:
 
 
 def _why(error: csv.Error, more: int) -> str:
-    """Say what is wrong with the quotation marks of a row."""
+    """Say what is wrong with a row: with its quotation marks, or its length."""
+    if "field larger" in str(error) and more <= 0:  # an open quotation mark goes on for lines
+        return (
+            f"an entry has more than {csv.field_size_limit():,} characters; is this a table with "
+            "one row in each line?"
+        )
     until = f", up to {more} lines further" if more > 0 else ""
     if "field larger" in str(error) or "unexpected end" in str(error):
         return f"a quotation mark is opened and not closed{until}"

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer.sources.dates import MAX_LOOKED_AT
+
 __all__ = ["Reading", "looks_numeric", "numbers", "plain", "read_style", "shown"]
 
-MAX_LOOKED_AT = 10_000  # entries from which the style is found
 DIGIT = re.compile(r"\d|inf", re.IGNORECASE)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 SYMBOLS = "%$€£¥"

@@ -103,7 +103,7 @@ def read(
 
 
 def read_frame(
-    frame: Any,
+    frame: object,
     target: str | None = None,
     types: Mapping[str, str] | None = None,
     *,

@@ -68,12 +68,25 @@ def file_errors(path: Path, kind: str = "") -> Iterator[None]:
 
 def open_unpacked(path: Path) -> BinaryIO:
     """Open a file for reading bytes, unpacked if it begins as files of gzip or bzip2 do."""
+    require_file(path)
     with path.open("rb") as file:
         first = file.read(3)
     for mark, opener in PACKED.items():
         if first.startswith(mark):
             return opener(path, "rb")
     return path.open("rb")
+
+
+def require_file(path: Path) -> None:
+    """Refuse what can be read only once, or makes its reader wait: a pipe, a socket, a terminal.
+
+    A table is read more than once, and opening a pipe that nobody writes into never returns.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise DomainError(
+            f"{path} is not a file but a pipe or a device, and a table is read more than once; "
+            "write it into a file first"
+        )
 
 
 def open_lines(path: Path) -> TextIO:

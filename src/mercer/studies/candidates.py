@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "CandidateKernel", "ModelFamily", "candidate_kernels", "families", "family_names",
+    "SCALES", "CandidateKernel", "ModelFamily", "candidate_kernels", "families", "family_names",
     "on_columns",
 ]  # fmt: skip
 
@@ -76,6 +76,14 @@ class ModelFamily:
     # Whether values, tube and tolerance are in standard deviations of the target, until
     # `for_targets` has said how large these are.
     scaled: bool = False
+    learned: bool = False  # whether the metric of its kernel is learned, and its parameter with it
+    constant: bool = False  # whether it always says the same, so that others have to be better
+    title: str = ""  # what reports call it, if not by the name of its class
+
+    @property
+    def label(self) -> str:
+        """What reports call it."""
+        return self.title or str(self.cls.__name__)
 
     def for_targets(self, y: np.ndarray) -> ModelFamily:
         """Return the same family with its numbers in the unit of the targets."""
@@ -90,16 +98,18 @@ class ModelFamily:
 
     def machine(self, kernel: Kernel, value: float | None) -> Any:
         """Return a machine that is not fitted yet."""
-        chosen = {self.parameter: value} if self.parameter else {}
+        chosen = {self.parameter: value} if self.parameter and value is not None else {}
         return self.cls(kernel, **self.settings, **chosen)
 
     def with_probabilities(self, machine: Any, rows: int, seed: int) -> BaseEstimator:
         """Return the same machine as one that knows probabilities too."""
-        if "probability" in machine.get_params(deep=False):
+        if "probability" in machine.get_params(deep=False) and rows <= CALIBRATING_ROWS:
             return machine.set_params(probability=True, random_state=seed)
         if hasattr(machine, "predict_proba"):
             return machine
-        return Calibrated(machine, 5 if rows <= 2000 else 3, random_state=seed)
+        if rows <= CALIBRATING_ROWS:
+            return Calibrated(machine, 5, random_state=seed)
+        return Calibrated(machine, 3, random_state=seed, sample=CALIBRATING_ROWS)
 
 
 RIDGE: dict[str, Any] = {
@@ -107,11 +117,23 @@ RIDGE: dict[str, Any] = {
     "larger_is_smoother": True,
 }  # fmt: skip
 MARGIN: dict[str, Any] = {"parameter": "C", "values": (0.3, 3.0, 30.0), "limits": (1e-3, 300.0)}
+INTERCEPT = {"intercept": True}
+LEARNED: dict[str, Any] = {
+    "parameter": "penalty", "settings": INTERCEPT, "learned": True, "title": "LearnedMetric",
+}  # fmt: skip
+# A function so small that the intercept alone is left: the most frequent class, or the mean.
+CONSTANT: dict[str, Any] = {
+    "parameter": "penalty", "values": (1e12,), "limits": (1e12, 1e12), "settings": INTERCEPT,
+    "constant": True, "title": "Constant",
+}  # fmt: skip
+CALIBRATING_ROWS = 2500  # of more, so many learn and are held out for probabilities
+# The strongest first: what comes later has to be better.
 CLASSIFIERS = (
-    ModelFamily("prototype", PrototypeClassifier),
-    ModelFamily("exemplar", ExemplarClassifier, unbounded=False),
-    ModelFamily("ridge", KernelRidgeClassifier, **RIDGE, settings={"intercept": True}),
+    ModelFamily("learned", KernelRidgeClassifier, **LEARNED),
     ModelFamily("svm", SVC, **MARGIN, unbounded=False),
+    ModelFamily("ridge", KernelRidgeClassifier, **RIDGE, settings=INTERCEPT),
+    ModelFamily("exemplar", ExemplarClassifier, unbounded=False),
+    ModelFamily("prototype", PrototypeClassifier),
     ModelFamily(
         "neighbors",
         KernelNeighbors,
@@ -122,14 +144,17 @@ CLASSIFIERS = (
     ),
     ModelFamily("logistic", KernelLogistic, **RIDGE),
     ModelFamily("discriminant", KernelDiscriminant, **RIDGE),
+    ModelFamily("constant", KernelRidgeClassifier, **CONSTANT),
 )
 REGRESSORS = (
-    ModelFamily("exemplar", ExemplarRegressor, unbounded=False),
-    ModelFamily("ridge", KernelRidge, **RIDGE, settings={"intercept": True}),
+    ModelFamily("learned", KernelRidge, **LEARNED),
     ModelFamily("svm", SVR, **MARGIN, scaled=True, unbounded=False),
-    ModelFamily("gp", GaussianProcess, **RIDGE, settings={"intercept": True}),
+    ModelFamily("ridge", KernelRidge, **RIDGE, settings=INTERCEPT),
+    ModelFamily("exemplar", ExemplarRegressor, unbounded=False),
+    ModelFamily("gp", GaussianProcess, **RIDGE, settings=INTERCEPT),
+    ModelFamily("constant", KernelRidge, **CONSTANT),
 )
-USUAL = ("prototype", "exemplar", "ridge", "svm")
+USUAL = ("learned", "svm", "ridge", "exemplar", "prototype", "constant")
 SCALES = (0.5, 1.0, 2.0)  # of bandwidths, in units of the heuristic's
 
 
@@ -139,7 +164,7 @@ def family_names(task: str | None = None) -> tuple[str, ...]:
     Examples
     --------
     >>> family_names("regress")
-    ('exemplar', 'ridge', 'svm', 'gp')
+    ('learned', 'svm', 'ridge', 'exemplar', 'gp', 'constant')
     """
     known = {"classify": CLASSIFIERS, "regress": REGRESSORS}.get(
         task or "", CLASSIFIERS + REGRESSORS
@@ -148,9 +173,9 @@ def family_names(task: str | None = None) -> tuple[str, ...]:
 
 
 def families(
-    task: str, machine: str | None, classes: int
+    task: str, machine: str | None, classes: int, learned: bool = True
 ) -> tuple[list[ModelFamily], list[tuple[ModelFamily, str]]]:
-    """Return the families to try, the simplest first, and those left out, with a reason.
+    """Return the families to try, the strongest first, and those left out, with a reason.
 
     Parameters
     ----------
@@ -158,8 +183,17 @@ def families(
     machine : str, optional
         The only one to try: a short name, or the name of the class.
     classes : int
+    learned : bool
+        Whether the columns are such that a metric can be learned.
     """
-    known = CLASSIFIERS if task == "classify" else REGRESSORS
+    known: tuple[ModelFamily, ...] = CLASSIFIERS if task == "classify" else REGRESSORS
+    if not learned:
+        if machine is not None and machine.lower() in ("learned", "learnedmetric"):
+            raise ValidityError(
+                "a metric can be learned for numbers, categories and dates only, and for no "
+                "kernel that is given"
+            )
+        known = tuple(family for family in known if not family.learned)
     if machine is None:
         usual = [family for family in known if family.name in USUAL]
         out = {}
@@ -167,9 +201,7 @@ def families(
             out["svm"] = f"{classes} classes make {classes * (classes - 1) // 2} duels of two"
         left = [(family, out[family.name]) for family in usual if family.name in out]
         return [family for family in usual if family.name not in out], left
-    found = [
-        family for family in known if machine.lower() in (family.name, family.cls.__name__.lower())
-    ]
+    found = [family for family in known if machine.lower() in (family.name, family.label.lower())]
     if not found:
         others = "regress" if task == "classify" else "classify"
         hint = suggestion(machine, family_names(task))
@@ -187,6 +219,7 @@ class CandidateKernel:
     # Factors of its bandwidth that are tried first; empty if it has none to vary.
     scales: tuple[float, ...] = ()
     unbounded: bool = False  # whether similarities may be negative and grow without bound
+    rows: str = ""  # the preparation of the rows
 
     def resolve(self, X: Items) -> Kernel:
         """Return the kernel with its heuristics resolved."""
@@ -200,17 +233,24 @@ class CandidateKernel:
         return kernel.set_params(bandwidth=width)
 
 
-def candidate_kernels(X: Any, columns: Sequence[Column]) -> list[CandidateKernel]:
-    """Return kernels for standardized rows, the simplest first.
+def candidate_kernels(
+    X: Any, columns: Sequence[Column], scaled: bool = False
+) -> list[CandidateKernel]:
+    """Return kernels for prepared rows, the simplest first.
 
     Parameters
     ----------
     X : DataFrame or array
     columns : sequence of Column
         What the columns were taken for; a column of `X` that is not among them holds numbers.
+    scaled : bool
+        Whether there are rows on several scales, which are tried too.
     """
     if not is_frame(X):
-        return _numeric()
+        if not scaled:
+            return _numeric()
+        standard = [replace(one, rows="standard") for one in _numeric()]
+        return [*standard, CandidateKernel(Gaussian("median"), SCALES, rows="ranks")]
     kinds = {column.name: column for column in columns if column.used}
     numbers = [n for n in X.columns if n not in kinds or kinds[n].kind in NUMBERS]
     others = [kinds[n] for n in X.columns if n in kinds and kinds[n].kind not in NUMBERS]

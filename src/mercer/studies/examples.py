@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -48,6 +49,28 @@ def find_examples(
         Draws the rows that are compared if there are more than 2000. Neighbors are searched among
         all rows.
     """
+    rows = held_out.rows
+    if len(rows) < len(y):  # of very many rows some judge, and these are shown
+        X, y = _safe_indexing(X, rows), y[rows]
+    typical, confused = _examples(machine, X, y, held_out, seed)
+    return _in_study(typical, rows), _in_study(confused, rows)
+
+
+def _in_study(found: tuple[Example, ...], rows: np.ndarray) -> tuple[Example, ...]:
+    """Return examples with their places among all rows of the study."""
+
+    def neighbors(example: Example) -> tuple[Neighbor, ...]:
+        return tuple(replace(one, place=int(rows[one.place])) for one in example.neighbors)
+
+    return tuple(
+        replace(one, place=int(rows[one.place]), neighbors=neighbors(one)) for one in found
+    )
+
+
+def _examples(
+    machine: BaseEstimator, X: Items, y: np.ndarray, held_out: HeldOutPredictions, seed: int
+) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+    """Return examples with their places among the rows that were held out."""
     similar = _similarity(machine, X)
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(portion(y, MAX_COMPARED, rng))[:MAX_COMPARED])

@@ -38,6 +38,7 @@ def findings(
     error_se: float,
     baseline_error: float,
     edges: Sequence[str] = (),
+    informative: bool = False,
 ) -> tuple[str, ...]:
     """Return what should make a reader careful, the most serious first.
 
@@ -52,8 +53,11 @@ def findings(
         As in `Study`.
     edges : sequence of str
         Parameters whose best value is the last that was tried, in words.
+    informative : bool
+        Whether some other measure than the error is better than chance.
     """
     case = Case(sheet, task, fold, prediction, error, error_se, baseline_error)
+    case.informative = informative
     if len(case.classes) < 2:
         return (f"The target is {case.classes[0]} in all rows, so there is nothing to learn.",)
     found = [finding for look in LOOKS for finding in look(case)]
@@ -74,6 +78,7 @@ class Case:
     ) -> None:
         self.X, self.y, self.sheet, self.fold = sheet.X, np.asarray(sheet.y), sheet, fold
         self.error, self.error_se, self.baseline = errors
+        self.informative = False
         self.classify, self.n = task == "classify", len(self.y)
         self.classes, self.codes, self.counts = np.unique(
             self.y, return_inverse=True, return_counts=True
@@ -192,7 +197,9 @@ def chance(case: Case) -> Iterator[str]:
         se = max(se, math.sqrt(case.error * (1 - case.error) / case.n))
     always = _quoted(case.classes[case.counts.argmax()]) if case.classify else "the mean"
     gain, plain = case.baseline - case.error, f"always answering {always}"
-    if gain <= 0:
+    if case.informative and gain < 2 * se:
+        pass  # of a rare class probabilities may know what the error cannot see
+    elif gain <= 0:
         yield (
             f"The error, {case.text(case.error)}, is not smaller than that of {plain}, "
             f"{case.text(case.baseline)}: nothing was learned about {case.target}. The columns "

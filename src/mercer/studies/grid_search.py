@@ -7,9 +7,9 @@ one lies inside or the end of what makes sense is reached, which the study then 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,6 +35,10 @@ class InnerFolds:
     y: np.ndarray
     splits: list[tuple[np.ndarray, np.ndarray]]
 
+    def on(self, name: str) -> InnerFolds:
+        """Return the rows in a preparation; these are prepared already."""
+        return self
+
     @property
     def scoring(self) -> str:
         return "neg_mean_squared_error" if self.y.dtype.kind == "f" else "accuracy"
@@ -44,6 +48,12 @@ class InnerFolds:
         if self.y.dtype.kind == "f":
             return np.sqrt(np.maximum(-score, 0.0))
         return 1.0 - score
+
+
+class Prepared(Protocol):
+    """Rows that choose, in several preparations."""
+
+    def on(self, name: str) -> InnerFolds: ...
 
 
 @dataclass(frozen=True)
@@ -58,19 +68,25 @@ class FamilyChoice:
     error: float  # of the splits that chose it
     surface: Surface
     edges: tuple[str, ...]  # parameters that ended at an edge of the grid, in words
+    rows: str = ""  # the preparation of the rows
+    # What resolves the kernel on other rows: a text has more words in them. None if it is learned.
+    again: Callable[[Items], Kernel] | None = None
+    outer: np.ndarray | None = None  # the metric that was learned, of prepared columns
+    reason: str = ""  # why this metric
 
     @property
     def candidates(self) -> int:
         """How many combinations were compared."""
         return int(np.isfinite(self.surface.errors).sum())
 
-    def machine(self) -> Any:
-        """Return the machine, not fitted yet."""
-        return self.family.machine(self.kernel, self.value)
+    def machine(self, X: Items | None = None) -> Any:
+        """Return the machine, not fitted yet, its kernel resolved on some rows."""
+        kernel = self.kernel if self.again is None or X is None else self.again(X)
+        return self.family.machine(kernel, self.value)
 
 
 def choose(
-    family: ModelFamily, candidates: Sequence[CandidateKernel], inner: InnerFolds
+    family: ModelFamily, candidates: Sequence[CandidateKernel], inner: InnerFolds | Prepared
 ) -> FamilyChoice:
     """Return the best kernel and parameter for a family of machines.
 
@@ -79,9 +95,8 @@ def choose(
     SelectionError
         If nothing of it could be fitted.
     """
-    family = family.for_targets(inner.y)
     suitable = [one for one in candidates if family.unbounded or not one.unbounded]
-    grids = [Grid(family, candidate, inner) for candidate in suitable or candidates]
+    grids = [Grid(family, one, inner.on(one.rows)) for one in suitable or candidates]
     for grid in grids:
         grid.explore()
     best = min(grids, key=lambda grid: grid.lowest - TIE * (grid is grids[0]))
@@ -89,7 +104,15 @@ def choose(
         raise SelectionError(best.trouble or "no kernel and parameter could be tried")
     scale, value = best.best
     kernel, formula, edges = best.kernels[scale], best.formula(scale), tuple(best.edges())
-    return FamilyChoice(family, kernel, formula, value, best.lowest, _surface(grids), edges)
+    candidate = best.candidate
+
+    def again(X: Items) -> Kernel:
+        return candidate.scale(candidate.resolve(X), scale)
+
+    return FamilyChoice(
+        best.family, kernel, formula, value, best.lowest, _surface(grids), edges, candidate.rows,
+        again,
+    )  # fmt: skip
 
 
 def _surface(grids: list[Grid]) -> Surface:
@@ -109,6 +132,7 @@ class Grid:
     """Scales of one kernel, times values of the family's parameter."""
 
     def __init__(self, family: ModelFamily, candidate: CandidateKernel, inner: InnerFolds) -> None:
+        family = family.for_targets(inner.y)
         self.family, self.candidate, self.inner = family, candidate, inner
         self.scales: list[float] = list(candidate.scales) or [1.0]
         self.values: list[Any] = list(family.values) or [None]

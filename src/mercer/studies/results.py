@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 from mercer.sources import BadRow, Sheet
+from mercer.studies.attention import ColumnAttention
+from mercer.studies.column_effect import ColumnEffect
+from mercer.studies.measures import NOTHING_MEASURED, Measures
+from mercer.studies.reference import Reference
 
 __all__ = [
     "Attempt",
@@ -97,21 +101,24 @@ class LearningCurve:
 
 @dataclass(frozen=True)
 class HeldOutPredictions:
-    """What was predicted for each row by machines that had not seen it.
+    """What was predicted for rows by machines that had not seen them.
 
     Attributes
     ----------
     prediction : ndarray
-        As `Study.y`.
+        As `Study.truth`.
     probabilities : ndarray of shape (rows, classes) or None
         In the order of `Study.classes`.
     fold : ndarray of int
         The outer fold in which each row was held out.
+    rows : ndarray of int
+        Which rows of the study these are; all of them, unless there are very many.
     """
 
     prediction: np.ndarray
     probabilities: np.ndarray | None
     fold: np.ndarray
+    rows: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -188,7 +195,7 @@ class Study:
     parameters : dict
         What else was chosen for the machine.
     attempts : tuple of Attempt
-        The kinds of machines that were tried, the simplest first.
+        The kinds of machines that were tried, the strongest first.
     surface : Surface
     curve : LearningCurve or None
         None where there are too few rows to learn from parts of them.
@@ -208,6 +215,14 @@ class Study:
         Seconds.
     rest : UnsampledRows or None
         The other rows, where only a sample of the file was learned from.
+    measures : Measures
+        What the held-out predictions of classes are worth beyond their error.
+    references : tuple of Reference
+        What a linear model and boosted trees make of the same folds.
+    attention : ColumnAttention or None
+        How much each column matters, where a metric was learned.
+    effects : tuple of ColumnEffect
+        What the model answers along the values of the columns that matter most.
     """
 
     task: str
@@ -232,6 +247,10 @@ class Study:
     budget: float
     timings: dict[str, float]
     rest: UnsampledRows | None = None
+    measures: Measures = NOTHING_MEASURED
+    references: tuple[Reference, ...] = ()
+    attention: ColumnAttention | None = None
+    effects: tuple[ColumnEffect, ...] = ()
 
     @property
     def X(self) -> Any:
@@ -243,6 +262,11 @@ class Study:
         """Their targets."""
         assert self.sheet.y is not None
         return self.sheet.y
+
+    @property
+    def truth(self) -> np.ndarray:
+        """The targets of the rows that were held out, as `held_out` has them."""
+        return self.y[self.held_out.rows]
 
     @property
     def measure(self) -> str:
@@ -258,7 +282,9 @@ class Study:
         chosen = next(attempt for attempt in self.attempts if attempt.chosen)
         more = "".join(f", {name}={value:.3g}" for name, value in self.parameters.items())
         looks = "the most frequent class" if self.task == "classify" else "the mean"
-        lines = [
+        learned = self.error < self.baseline_error or self.measures.informative
+        lines = [] if learned else ["nothing was learned"]
+        lines += [
             f"{self.measure} {error} ± {spread} on new rows; by {looks} {plain}",
             f"{chosen.machine}({self.kernel}{more})",
         ]

@@ -6,7 +6,6 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +16,21 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import is_frame
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.kernels import Kernel, named, parse
+from mercer.memory import format_bytes
 from mercer.progress import progress
 from mercer.sources import Sheet, read, read_frame
-from mercer.studies.candidates import ModelFamily, families, on_columns
+from mercer.studies.attention import ColumnAttention, column_attention
+from mercer.studies.candidates import CandidateKernel, ModelFamily, families, on_columns
+from mercer.studies.effects import find_effects
 from mercer.studies.examples import find_examples
 from mercer.studies.findings import findings
 from mercer.studies.folds import MIN_IN_CLASS, baseline_error, pooled_error, rare, splits
-from mercer.studies.nested_cv import (
-    CURVE_SHARES,
-    InnerSelection,
-    OuterFold,
-    learning_curve,
-    try_families,
-    work_clock,
-)
+from mercer.studies.learning_curve import CURVE_SHARES, learning_curve
+from mercer.studies.measures import NOTHING_MEASURED, measures_of
+from mercer.studies.nested_cv import InnerSelection, OuterFold, try_families
+from mercer.studies.predicted import metric_bytes, study_bytes, table_bytes
+from mercer.studies.preparation import Preparation, encodable, take_rows
+from mercer.studies.references import references
 from mercer.studies.results import Attempt, HeldOutPredictions, Study
 from mercer.studies.saved import predict_unsampled
 
@@ -40,11 +40,19 @@ if TYPE_CHECKING:
 __all__ = ["StudyDesign", "design", "study"]
 
 TASKS = ("classify", "regress")
+ROWS_IN_WORDS = {
+    "standard": ", columns standardized",
+    "ranks": ", columns by rank",
+    "common": ", columns on one scale",
+}
 MIN_ROWS = 6  # of fewer nothing can be said
 # Rows that a minute allows: all of them are learned from, some of them choose parameters. Work
 # grows with the cube of the rows, so that eight times the time allows twice as many.
-LEARNED_PER_MINUTE, CHOOSING_PER_MINUTE = 5000, 1000
+LEARNED_PER_MINUTE, CHOOSING_PER_MINUTE = 20_000, 1200
 MIN_LEARNED, MAX_LEARNED = 1000, 40_000
+MAX_READ = 1_000_000  # rows; of a longer file a sample
+SECONDS_OF_FIT = 2.4e-12  # times the cube of the rows, of a ridge regression on two cores
+JUDGING_SHARE = 0.15  # of the budget, for the fits of folds that judge
 
 
 def study(
@@ -58,6 +66,7 @@ def study(
     types: dict[str, str] | None = None,
     skip_bad: bool = False,
     seed: int = 0,
+    references: bool = True,
     show: bool | None = None,
 ) -> Study:
     """Find a machine for a table, and say honestly how well it will do on new rows.
@@ -79,13 +88,16 @@ def study(
     machine : str, optional
         The only machine to try: "prototype", "exemplar", "ridge", "svm", …
     budget : float
-        Seconds. It decides how many rows are learned from, and which machines are left out.
+        Seconds. It decides how many rows are learned from, how many of them choose, and how many
+        folds judge; once that is planned, nothing depends on how fast the computer is.
     types : dict, optional
         What columns are to be taken for, such as ``{"zip": "categorical"}``.
     skip_bad : bool
         Whether rows that cannot be read are left out. Otherwise they are an error.
     seed : int
         The same seed gives the same answer.
+    references : bool
+        Whether a linear model and boosted trees are fitted in the same folds, to compare with.
     show : bool, optional
         Whether to draw a progress bar; by default in interactive sessions.
 
@@ -99,7 +111,7 @@ def study(
     """
     return design(
         data, target, task=task, kernel=kernel, machine=machine, budget=budget, types=types,
-        skip_bad=skip_bad, seed=seed,
+        skip_bad=skip_bad, seed=seed, references=references,
     ).run(show)  # fmt: skip
 
 
@@ -114,6 +126,7 @@ def design(
     types: dict[str, str] | None = None,
     skip_bad: bool = False,
     seed: int = 0,
+    references: bool = True,
 ) -> StudyDesign:
     """Return what `study` would do, with the same arguments; everything is read and checked."""
     if task is not None and task not in TASKS:
@@ -122,23 +135,46 @@ def design(
         raise ValidityError(f"budget must be a positive number of seconds, found {budget!r}")
     if isinstance(kernel, str):
         kernel = parse(kernel) if "(" in kernel else named(kernel)
-    limit = _rows(LEARNED_PER_MINUTE, budget, kernel)
+    limit = MAX_READ if kernel is None else _rows(LEARNED_PER_MINUTE, budget, kernel)
     sheet = _sheet(data, target, types, skip_bad=skip_bad, limit=limit, seed=seed, task=task)
     found = "regress" if sheet.y.dtype.kind == "f" else "classify"  # type: ignore[union-attr]
     largest, classes = _require_learnable(sheet)
-    chosen, left = families(found, machine, classes)
+    encode = kernel is None and encodable(sheet.X, sheet.columns)
+    chosen, left = families(found, machine, classes, encode)
     if kernel is not None:
         on_columns(kernel, _safe_indexing(sheet.X, [0]), sheet.columns)
+    standardize = kernel is None and not sparse.issparse(sheet.X)
     procedure = InnerSelection(
         columns=sheet.columns,
-        standardize=kernel is None and not sparse.issparse(sheet.X),
+        preparation=Preparation(sheet.columns, found, encode, standardize, seed),
         kernel=kernel,
         inner=5,
         most=_rows(CHOOSING_PER_MINUTE, budget, kernel),
         seed=seed,
+        exact=_rows(LEARNED_PER_MINUTE, budget, kernel),
     )
-    outer = min(10 if len(sheet) <= 200 else 5, largest)  # of many rows fewer folds judge as well
-    return StudyDesign(found, sheet, procedure, chosen, left, outer, budget)
+    outer, judging = outer_folds(len(sheet), largest, budget)
+    return StudyDesign(
+        found, sheet, procedure, chosen, left, outer, judging, budget, with_references=references
+    )
+
+
+def outer_folds(rows: int, largest: int, budget: float) -> tuple[int, int]:
+    """Return into how many folds rows are dealt, and how many of these judge.
+
+    Of many rows fewer folds judge as well; of very many one tenth does, so that the time goes into
+    learning from the rest. `largest` is the size of the largest class.
+
+    Examples
+    --------
+    >>> outer_folds(150, 50, 60.0), outer_folds(5000, 2000, 60.0), outer_folds(20000, 9000, 60.0)
+    ((10, 10), (5, 5), (10, 1))
+    """
+    folds = min(10 if rows <= 200 else 5, largest)
+    allowed = JUDGING_SHARE * budget / SECONDS_OF_FIT
+    if folds * (0.8 * rows) ** 3 <= allowed:
+        return folds, folds
+    return 10, int(np.clip(allowed / (0.9 * rows) ** 3, 1, 10))
 
 
 def _rows(count: int, budget: float, kernel: Kernel | None) -> int:
@@ -217,9 +253,12 @@ class StudyDesign:
     left_out : list of (ModelFamily, str)
         Those that are not tried, and why.
     outer : int
-        Folds that judge.
+        Folds into which the rows are dealt.
+    judging : int
+        How many of these judge.
     budget : float
         Seconds.
+    with_references : bool
     """
 
     task: str
@@ -228,25 +267,63 @@ class StudyDesign:
     families: list[ModelFamily]
     left_out: list[tuple[ModelFamily, str]]
     outer: int
+    judging: int
     budget: float
+    with_references: bool = True
 
     def explain(self) -> str:
         """Say in words what will be done."""
-        names = ", ".join(family.cls.__name__ for family in self.families)
+        names = ", ".join(family.label for family in self.families)
+        folds = f"{self.outer} outer folds judge"
+        if self.judging < self.outer:
+            folds = f"{self.judging} of {self.outer} outer folds judge"
         lines = [
-            f"{self.outer} outer folds judge, {self.procedure.inner} inner folds choose among "
-            f"{names} and these kernels:"
+            f"{folds}, {self.procedure.inner} inner folds choose among {names} and these kernels:"
         ]
-        lines += [f"  {candidate.kernel}" for candidate in self._everything().candidates]
+        everything = self._everything()
+        lines += [f"  {_told(candidate)}" for candidate in everything.candidates]
+        lines.append(
+            f"  It needs about {format_bytes(self._bytes(everything))} of memory at most."
+        )
         return "\n".join([*lines, *self.notes()])
+
+    @property
+    def bytes(self) -> int:
+        """What carrying it out needs at most, as predicted: tables, searches and the last fit."""
+        return self._bytes(self._everything())
+
+    def _bytes(self, everything: OuterFold) -> int:
+        prepared = everything.prepared
+        learned = any(family.learned for family in self.families)
+        rows = prepared.rows("both" if learned else everything.candidates[0].rows)
+        some = take_rows(rows, everything.inner.some)
+        searches = [
+            (family.machine(everything.candidates[-1].kernel, family.values[0]),
+             {family.parameter: list(family.values)})
+            for family in self.families if family.values and not family.constant
+        ]  # fmt: skip
+        table = table_bytes(self.sheet.X) + 2 * table_bytes(rows)
+        needed = study_bytes(() if learned else searches, some, table)
+        if not learned:
+            return needed
+        count = min(len(everything.y), everything.exact)
+        sample = len(everything.inner.some)
+        return table + metric_bytes(take_rows(rows, np.arange(count)), sample)
 
     def notes(self) -> tuple[str, ...]:
         """Say what a reader of the result should know about how it was made."""
         found = list(self.sheet.notes)
         rows, most = len(self.sheet), self.procedure.most
+        how = self.procedure.preparation
         if self.procedure.kernel is not None:
             found.append("The kernel was given; it sees the columns as they are in the file.")
-        elif self.procedure.standardize and _has_numbers(self.sheet.X):
+        elif how.encode:
+            found.append(
+                "Columns become columns of numbers on the rows that are learned from: numbers are "
+                "standardized, or follow their ranks; categories get a column for each level, or "
+                "what the target is like in it. A column says where a gap was."
+            )
+        elif how.standardize and _has_numbers(self.sheet.X):
             found.append(
                 "Columns of numbers are standardized on the rows that are learned from: mean 0 "
                 "and standard deviation 1. A gap becomes the mean, and a column says where it was."
@@ -256,7 +333,12 @@ class StudyDesign:
                 f"Kernel and parameters are chosen on {most} rows; the machine is then fitted to "
                 "all that are learned from."
             )
-        found += [f"{family.cls.__name__} is left out: {why}." for family, why in self.left_out]
+        if self.judging < self.outer:
+            share = self.judging / self.outer
+            found.append(
+                f"{round(share * rows)} of the {rows} rows judge; the others are learned from."
+            )
+        found += [f"{family.label} is left out: {why}." for family, why in self.left_out]
         return tuple(found)
 
     def _everything(self) -> OuterFold:
@@ -270,40 +352,57 @@ class StudyDesign:
         begin = time.monotonic()
         y: Any = self.sheet.y
         seed = self.procedure.seed
-        outer = splits(y, self.outer, np.random.default_rng(seed))
+        outer = splits(y, self.outer, np.random.default_rng(seed))[: self.judging]
         folds = [self.procedure.split(self.sheet.X, y, *split) for split in outer]
         everything = self._everything()
-        steps = (len(self.families) + 1) * (self.outer + 1) + len(CURVE_SHARES) * self.outer
+        every = [*folds, everything]
+        steps = (len(self.families) + 1) * len(every) + (len(CURVE_SHARES) + 2) * len(folds)
         with progress("trying machines", steps, show) as step:
-            with work_clock() as clock:
-                deadline = clock() + self.budget
-                tried = try_families([*folds, everything], self.families, deadline, step, clock)
+            tried = try_families(every, self.families, step)
             chosen = time.monotonic()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                held_out = _held_out(y, folds, seed, step)
-                machine = everything.fit_winner(seed)
-            step(1, "the machine for later use")
+                for fold in every:
+                    fold.judge()
+                    step(1, "learning from all rows")
             fitted = time.monotonic()
+            for fold in folds:
+                fold.judge_others()
             curve = learning_curve(folds, seed, step)
+            others = references(folds, seed, step) if self.with_references else ()
+        held_out = _held_out(y, folds)
+        truth = y[held_out.rows]
         error, error_se = pooled_error(
-            [fold.truth for fold in folds], [held_out.prediction[fold.test] for fold in folds]
+            [fold.truth for fold in folds],
+            [fold.predictions[fold.winner.family.name] for fold in folds],
         )
-        model = everything.model(machine)
+        baseline = baseline_error(y, outer)
+        model: Any = everything.model()
+        classes = None if self.task == "regress" else everything.machine.classes_
         typical, confused = find_examples(model, self.sheet.X, y, held_out, seed)
         rest = predict_unsampled(model, self.sheet, show)
         winner = everything.winner
-        judged = (held_out.fold, held_out.prediction, error, error_se, baseline_error(y, outer))
-        careful = findings(self.sheet, self.task, *judged, winner.edges)
+        judged = part_of(self.sheet, held_out.rows)
+        measures = NOTHING_MEASURED
+        if classes is not None:
+            measures = measures_of(truth, held_out.prediction, held_out.probabilities, classes)
+        careful = findings(
+            judged, self.task, held_out.fold, held_out.prediction, error, error_se, baseline,
+            winner.edges, measures.informative,
+        )  # fmt: skip
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
+        attention = _attention(everything, folds)
+        reason = (f"Metric: {winner.reason}.",) if winner.reason else ()
+        if everything.many is not None:
+            reason = (*reason, f"Learned from {everything.many.reason}.")
         return Study(
             task=self.task,
             sheet=self.sheet,
             machine=model,
-            classes=None if self.task == "regress" else machine.classes_,
+            classes=classes,
             error=error,
             error_se=error_se,
-            baseline_error=judged[-1],
+            baseline_error=baseline,
             kernel=winner.formula,
             parameters=parameters,
             attempts=tuple(self._attempts(folds, everything, tried)),
@@ -313,12 +412,16 @@ class StudyDesign:
             typical=typical,
             confused=confused,
             warnings=(*careful, *dict.fromkeys(str(one.message) for one in caught)),
-            notes=self.notes(),
+            notes=(*self.notes(), *reason),
             folds=(self.outer, self.procedure.inner),
             seed=seed,
             budget=self.budget,
             timings=_timings(begin, chosen, fitted, time.monotonic()),
             rest=rest,
+            measures=measures,
+            references=others,
+            attention=attention,
+            effects=find_effects(model, self.sheet, attention, folds[0], seed),
         )
 
     def _attempts(
@@ -326,24 +429,47 @@ class StudyDesign:
     ) -> list[Attempt]:
         """Return what came of each family."""
         found = []
+        best = everything.winner
         for family, note in [*tried, *self.left_out]:
-            attempt, name = Attempt(family.cls.__name__, note=note), family.name
-            if not note:
-                choice = everything.choices[name]
+            attempt, name = Attempt(family.label, note=note), family.name
+            if note:
+                found.append(attempt)
+                continue
+            choice = everything.choices[name]
+            attempt = replace(
+                attempt,
+                candidates=choice.candidates,
+                inner=choice.error,
+                wins=sum(fold.winner.family.name == name for fold in folds),
+                chosen=best.family.name == name,
+            )
+            if all(name in fold.predictions for fold in folds):
                 error, error_se = pooled_error(
                     [fold.truth for fold in folds], [fold.predictions[name] for fold in folds]
                 )
+                attempt = replace(attempt, error=error, error_se=error_se)
+            else:
+                others = f", that of {best.family.label} {best.error:.3g}"
                 attempt = replace(
                     attempt,
-                    candidates=choice.candidates,
-                    error=error,
-                    error_se=error_se,
-                    inner=choice.error,
-                    wins=sum(fold.winner.family.name == name for fold in folds),
-                    chosen=everything.winner.family.name == name,
+                    note=f"on the rows that choose its error is {choice.error:.3g}"
+                    + others * (not attempt.chosen),
                 )
             found.append(attempt)
         return found
+
+
+def _told(candidate: CandidateKernel) -> str:
+    """Return a kernel with the scale of the rows that it sees."""
+    return repr(candidate.kernel) + ROWS_IN_WORDS.get(candidate.rows, "")
+
+
+def part_of(sheet: Sheet, rows: np.ndarray) -> Sheet:
+    """Return some rows of a sheet; the sheet itself if these are all."""
+    if len(rows) == len(sheet):
+        return sheet
+    X, y = _safe_indexing(sheet.X, rows), None if sheet.y is None else sheet.y[rows]
+    return replace(sheet, X=X, y=y, lines=sheet.lines[rows], rows=sheet.rows[rows])
 
 
 def _timings(begin: float, chosen: float, fitted: float, end: float) -> dict[str, float]:
@@ -359,19 +485,31 @@ def _has_numbers(X: Any) -> bool:
     return not is_frame(X) or any(dtype.kind == "f" for dtype in X.dtypes)
 
 
-def _held_out(
-    y: np.ndarray, folds: list[OuterFold], seed: int, step: Callable[..., None]
-) -> HeldOutPredictions:
+def _held_out(y: np.ndarray, folds: list[OuterFold]) -> HeldOutPredictions:
     """Return what the winner of each fold says about its rows."""
-    prediction, numbers = np.empty_like(y), np.empty(len(y), dtype=np.int64)
+    rows = np.sort(np.concatenate([fold.test for fold in folds]))
+    prediction, numbers = np.empty_like(y[rows]), np.empty(len(rows), dtype=np.int64)
     classes = None if y.dtype.kind == "f" else np.unique(y[~rare(y)])
-    probabilities = None if classes is None else np.zeros((len(y), len(classes)))
+    sure = classes is not None and all(fold.probabilities is not None for fold in folds)
+    probabilities = np.zeros((len(rows), len(classes))) if classes is not None and sure else None
     for number, fold in enumerate(folds):
-        prediction[fold.test] = fold.predictions[fold.winner.family.name]
-        numbers[fold.test] = number
+        there = np.searchsorted(rows, fold.test)
+        prediction[there] = fold.predictions[fold.winner.family.name]
+        numbers[there] = number
         if probabilities is not None:
-            machine = fold.fit_winner(seed)
-            places = np.searchsorted(classes, machine.classes_)  # type: ignore[arg-type]
-            probabilities[np.ix_(fold.test, places)] = machine.predict_proba(fold.new)
-        step(1, "held-out predictions")
-    return HeldOutPredictions(prediction, probabilities, numbers)
+            places = np.searchsorted(classes, fold.machine.classes_)  # type: ignore[arg-type]
+            probabilities[np.ix_(there, places)] = fold.probabilities
+    return HeldOutPredictions(prediction, probabilities, numbers, rows)
+
+
+def _attention(everything: OuterFold, folds: list[OuterFold]) -> ColumnAttention | None:
+    """Return how much each column matters to the metric that was learned; None without one."""
+    found = []
+    for fold in (everything, *folds):
+        choice = fold.winner
+        if choice.outer is not None:
+            encode = fold.prepared.fitted(choice.rows)
+            found.append((choice.outer, encode.blocks_, encode.columns_))
+    if everything.winner.outer is None:
+        return None
+    return column_attention(*found[0], found[1:])

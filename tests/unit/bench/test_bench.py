@@ -1,5 +1,7 @@
 """Benchmarks that anyone can run: small here, so that what they compare is seen to be the same."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,8 @@ def test_the_tasks_take_turns_and_the_best_time_counts(monkeypatch):
     works = {"a": lambda: order.append("a"), "b": lambda: order.append("b")}
     assert measure.taking_turns(works, repeats=2) == {"a": 2, "b": 1}
     assert order == ["a", "b", "a", "b"]
+
+
+def test_a_fresh_process_is_another_one_and_tells_its_peak():
+    found, peak = measure.in_fresh_process(os.getpid)
+    assert found != os.getpid() and 1e7 < peak < 2e9

@@ -157,7 +157,8 @@ def test_an_awkward_file_is_learned_from(name, tmp_path, monkeypatch):
     (tmp_path / "awkward.csv").write_bytes(content)
     simple = QUICK if set(kinds.values()) == {"numeric"} else QUICK[:2]
     status, out, err = run_here("fit", "awkward.csv", "--target", target, *simple)
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert ("apostrophe" if "formulas" in name else "") in err and ("formulas" in name or not err)
     assert written(tmp_path) == {"awkward.csv", "awkward-mercer"}
     folder = tmp_path / "awkward-mercer"
     assert written(folder) == FILES

@@ -16,7 +16,9 @@ from mercer.cli import app
 from mercer.cli.fit import _print_answer, _print_columns
 from mercer.cli.model import Screen
 from mercer.sources import read_frame
-from mercer.studies import open_model
+from mercer.studies import Attempt, open_model
+from mercer.studies.measures import Measures
+from mercer.studies.reference import Reference
 from mercer.studies.results import UnsampledRows
 from tests.unit.report.examples import example
 
@@ -96,6 +98,70 @@ def test_no_error_on_the_other_rows_has_no_spread(capsys):
     none = UnsampledRows(np.arange(5), study.y[:5], study.y[:5], None, 0.0, 0.0)
     _print_answer(replace(study, rest=none))
     assert "the error is 0%." in " ".join(capsys.readouterr().out.split())
+
+
+def said(capsys, study):
+    _print_answer(study)
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_references_are_printed_beside_the_machines(capsys):
+    references = (
+        Reference("linear model", "LogisticRegression", 0.3, 0.01),
+        Reference("boosted trees", "Hist", 0.015, 0.004),
+    )
+    study = replace(example("two classes"), error=0.052, error_se=0.004, references=references)
+    text = said(capsys, study)
+    assert "linear model 30.0% 1.0% to compare with" in text
+    assert "Boosted trees were better here: 1.5% against 5.2%." in text
+    failed = replace(references[1], error=np.nan, error_se=np.nan, note="no such level")
+    text = said(capsys, replace(study, references=(failed,)))
+    assert "Boosted trees could not be fitted: no such level." in text
+    assert "to compare with" not in text
+
+
+def test_measures_are_printed_beside_those_of_knowing_nothing(capsys):
+    study = example("two classes")
+    found = Measures(("balanced error", "area under ROC"), (0.1, 0.93), (0.5, 0.5), True)
+    text = said(capsys, replace(study, measures=found))
+    assert "balanced error 10.0% 50.0%" in text and "area under ROC 0.93 0.5" in text
+    assert "How good that is" not in said(capsys, study)
+
+
+def test_a_study_that_learns_nothing_says_so_first(capsys):
+    study = example("regression")
+    text = said(capsys, replace(study, error=study.baseline_error))
+    assert "The answer Nothing was learned: for a new row" in text
+
+
+def test_left_out_and_not_fitted_to_all_rows_are_two_things(capsys):
+    study = example("two classes")
+    lost = Attempt("KernelRidge", 9, inner=0.2, note="on the rows that choose its error is 0.2")
+    chosen = replace(study.attempts[1], error=np.nan, error_se=np.nan, note="x", chosen=True)
+    text = said(capsys, replace(study, attempts=(chosen, lost, study.attempts[2])))
+    assert f"{chosen.machine} — 3 chosen" in text
+    assert "KernelRidge was not fitted to all rows: on the rows that choose" in text
+    assert "KernelLogistic was left out: the time was up." in text
+
+
+def test_rows_kept_aside_are_counted(capsys):
+    study = example("two classes")
+    held = study.held_out
+    some = replace(
+        held, rows=held.rows[:50], fold=0 * held.fold[:50], prediction=held.prediction[:50],
+        probabilities=held.probabilities[:50],
+    )  # fmt: skip
+    assert "of 50 rows kept aside)" in said(capsys, replace(study, held_out=some))
+    assert "of held-out rows)" in said(capsys, study)
+
+
+@pytest.mark.parametrize("options", [(), ("--no-references",)])
+def test_references_can_be_left_out(place, options, tmp_path):
+    arguments = ("fit", place / "insects.csv", "--target", "kind", *QUICK)
+    text = run(*arguments, *options, "--out", tmp_path / "out").stdout
+    assert ("boosted trees" in text) == (not options)
+    found = json.loads((tmp_path / "out" / "metrics.json").read_text("utf-8"))
+    assert len(found["references"]) == (0 if options else 2)
 
 
 @pytest.mark.parametrize(

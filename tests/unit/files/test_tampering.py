@@ -248,7 +248,7 @@ def test_what_a_file_sets_is_data(path):
 def test_what_machines_declare_as_saved_is_private_data():
     classes = [*vars(mercer.machines).values(), *vars(mercer.cognition).values()]
     names = {n for cls in classes if isinstance(cls, type) for n in saved_names(cls)}
-    assert {"_calibration", "_memory", "_axes"} <= names
+    assert {"_calibration", "_memory"} <= names
     assert all(name.startswith("_") and not name.startswith("__") for name in names)
 
 

@@ -8,13 +8,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from mercer import plots
-from mercer.cognition.alcove import ALCOVE
-from mercer.cognition.compare import compare
-from mercer.cognition.designs import medin_schaffer, shj_human
-from mercer.cognition.gcm import GCM, PrototypeModel
-from mercer.cognition.generalization import fit_gradient
-from mercer.cognition.mds_choice import MDSChoice
-from mercer.cognition.scaling import stimulus_map
+from mercer.cognition.choices.compare import compare
+from mercer.cognition.choices.gcm import GCM, PrototypeModel
+from mercer.cognition.choices.mds_choice import MDSChoice
+from mercer.cognition.experiments.designs import medin_schaffer, shj_human
+from mercer.cognition.learners.alcove import ALCOVE
+from mercer.cognition.similarity.generalization import fit_gradient
+from mercer.cognition.similarity.scaling import stimulus_map
 from mercer.errors import DomainError
 from mercer.plots.axes import label_points
 

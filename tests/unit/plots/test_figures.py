@@ -30,6 +30,7 @@ SEEDS = {
     "letters",
     "molecule",
     "graph-nodes",
+    "attention",
 }
 
 

@@ -121,7 +121,7 @@ def studied(
         ),
         surface=surface_of(machine, X, y, splits[:2], kernels, parameter, values),
         curve=curve_of(machine, X, y, splits[0]),
-        held_out=HeldOutPredictions(prediction, proba, fold),
+        held_out=HeldOutPredictions(prediction, proba, fold, np.arange(len(y))),
         typical=typical,
         confused=confused,
         warnings=warnings,

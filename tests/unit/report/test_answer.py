@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mercer.report.answer import answer, beats_baseline
+from mercer.report.answer import answer, beats_baseline, mood_of
+from mercer.studies.measures import Measures, measures_of
 from tests.unit.report.examples import example
 
 
@@ -71,7 +72,8 @@ def test_a_few_rows_are_never_sure():
     sheet = replace(study.sheet, y=y)
     few = replace(
         study, sheet=sheet, classes=np.array(["a", "b"], dtype=object), error=0.0, error_se=0.0,
-        baseline_error=0.5, held_out=replace(study.held_out, prediction=y.copy()),
+        baseline_error=0.5,
+        held_out=replace(study.held_out, prediction=y.copy(), rows=np.arange(6)),
     )  # fmt: skip
     assert beats_baseline(few) == "unsure"
     assert "Do not rely on this yet" in answer(few).verdict
@@ -82,3 +84,116 @@ def test_bars_compare_both_errors():
     (_, _, own), (name, _, base) = answer(study).bars
     assert base == 100 and own == pytest.approx(100 * study.error / study.baseline_error)
     assert name == "always saying “setosa”"
+
+
+# ---- rare classes -----------------------------------------------------------------------------
+
+
+def rare(share=0.05, known=True, several=False):
+    """Return a study that always answers the frequent class, but may know which rows are rare."""
+    rng, n = np.random.default_rng(0), 400
+    y = np.where(np.arange(n) < share * n, "fraud", "fine").astype(object)
+    classes = ["fine", "fraud"]
+    if several:
+        y[-10:] = "odd"
+        classes.append("odd")
+    first = (y == "fraud") * known + rng.normal(size=n)
+    p = 0.02 + 0.4 / (1 + np.exp(3 - 2 * first))
+    P = np.column_stack([1 - p, p, *([np.full(n, 0.01)] if several else [])])
+    P /= P.sum(axis=1, keepdims=True)
+    said = np.full(n, "fine", dtype=object)
+    study = example("two classes")
+    held = replace(
+        study.held_out, prediction=said, probabilities=P, fold=np.arange(n) % 4, rows=np.arange(n)
+    )
+    error = float(np.mean(y != said))
+    return replace(
+        study, sheet=replace(study.sheet, y=y), classes=np.array(classes, dtype=object),
+        held_out=held, error=error, error_se=0.01, baseline_error=error,
+        measures=measures_of(y, said, P, np.array(classes, dtype=object)),
+    )  # fmt: skip
+
+
+def test_a_rare_class_that_is_ranked_is_no_failure():
+    study = rare()
+    assert beats_baseline(study) == "bad" and mood_of(study) == "ranks"
+    found = answer(study)
+    area = study.measures.as_dict()["area under ROC"]["value"]
+    top = np.argsort(-study.held_out.probabilities[:, 1], kind="stable")[:40]
+    caught = np.mean(top < 20) * 40 / 20
+    assert found.sentence == (
+        "Good for ranking, not for naming: of a row that is “fraud” and one that is not it ranks "
+        f"the right one first in {100 * area:.0f} of 100 cases, and the 10% of rows that it "
+        f"suspects most hold {caught:.0%} of all “fraud”. Its answers are no better than always "
+        "saying “fine”, which is wrong about 5 of 100."
+    )
+    assert "better than the shares of the classes" in found.verdict
+    assert found.tiles[2] == (f"{area:.2f}", "area under ROC;", "0.5 is chance")
+
+
+def test_a_class_that_is_not_so_rare_is_told_by_its_share_at_the_top():
+    sentence = answer(rare(share=0.3)).sentence
+    assert "of the 10% of rows that it suspects most" in sentence
+    assert "are “fraud”, of all 30%." in sentence
+
+
+def test_an_error_that_is_perhaps_better_is_not_called_equal():
+    study = replace(rare(), error=0.045)
+    assert beats_baseline(study) == "unsure" and mood_of(study) == "ranks"
+    assert "Its answers are not clearly better than always" in answer(study).sentence
+
+
+def test_several_classes_are_ranked_too():
+    study = rare(several=True)
+    assert mood_of(study) == "ranks"
+    assert "of two rows, of which one belongs to a class" in answer(study).sentence
+
+
+@pytest.mark.parametrize("name", ["rare", "regression"])
+def test_what_learned_nothing_says_so_in_its_first_words(name):
+    study = rare(known=False) if name == "rare" else example(name)
+    study = replace(study, error=study.baseline_error)
+    assert not study.measures.informative and mood_of(study) == "bad"
+    sentence = answer(study).sentence
+    assert sentence.startswith(("Nothing was learned: of 100", "Nothing was learned: for a new"))
+    assert answer(study).verdict.startswith("Not better than always")
+
+
+def test_a_good_error_needs_no_other_measure():
+    assert mood_of(replace(example("iris"), measures=Measures())) == "good"
+
+
+# ---- rows that judge --------------------------------------------------------------------------
+
+
+def some_judge(name="two classes", count=40, folds=1):
+    """Return a study of which some rows were kept aside, as where there are very many."""
+    study = example(name)
+    rows, held = np.arange(count) * 3, study.held_out
+    part = replace(
+        held, rows=rows, fold=np.arange(count) % folds, prediction=held.prediction[rows],
+        probabilities=None if held.probabilities is None else held.probabilities[rows],
+    )  # fmt: skip
+    return replace(study, held_out=part, folds=(10, 3))
+
+
+def test_rows_that_were_kept_aside_are_not_called_all():
+    found = answer(some_judge())
+    assert found.meaning == (
+        "± is one standard error, of the 40 rows that were kept aside. The model has learned from "
+        "all 160 in the end."
+    )
+    assert found.tiles[2] == ("2", "classes", "in 160 rows")
+    several = answer(some_judge(folds=2)).meaning
+    assert "from the spread of 2 parts of the data, 40 rows in all, that were kept" in several
+    assert "the 4 parts of the data that were held out in turn" in answer(example("iris")).meaning
+
+
+def test_the_rule_of_three_counts_the_rows_that_judged():
+    sentence = answer(replace(some_judge(count=30), error=0.0)).sentence
+    assert sentence.startswith("Not one of the 30 rows that were kept aside was given the wrong")
+    assert "of 100 new ones up to about 10 might still be" in sentence
+
+
+def test_explained_variance_is_of_the_rows_that_judged():
+    assert answer(some_judge("regression")).tiles[2][2] == "in 40 rows"

@@ -6,12 +6,15 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import mercer
-from mercer.report import html
+from mercer.report import html, metrics, predictions
 from mercer.report.examples import Viewer
-from mercer.studies.results import UnsampledRows
+from mercer.studies import design
+from mercer.studies.measures import measures_of
+from mercer.studies.results import Attempt, UnsampledRows
 from tests.unit.report.examples import CHINESE, MAKERS, SCRIPT, example
 from tests.unit.report.reading import Page, page_of
 
@@ -111,7 +114,7 @@ def test_one_machine_does_not_compete():
     late = replace(study.attempts[-1], machine="SVC", error=np.nan, chosen=False, note="no time")
     chosen = next(attempt for attempt in study.attempts if attempt.chosen)
     text = Page(html(replace(study, attempts=(chosen, late)))).text
-    assert f"There was time for one kind of machine only: {chosen.machine}" in text
+    assert f"Only one kind of machine could be tried: {chosen.machine}" in text
     assert "kinds of machines competed" not in text
 
 
@@ -121,6 +124,56 @@ def test_what_was_tried_is_told_with_what_was_left_out():
     assert "KernelLogistic fits smooth odds for each class left out: the time was up" in text
     assert "It is that of the whole procedure, choosing included: in each of 4 rounds" in text
     assert "everything was chosen by 3-fold cross-validation" in text
+
+
+def test_what_was_not_fitted_to_all_rows_has_the_error_by_which_it_lost():
+    study = example("two classes")
+    note = "on the rows that choose its error is 0.2, that of SVC 0.05"
+    lost = Attempt("KernelLogistic", 9, inner=0.2, wins=0, note=note)
+    text = Page(html(replace(study, attempts=(*study.attempts[:2], lost)))).text
+    assert "3 kinds of machines competed" in text
+    assert f"each class — 20.0% 0 of 4 9 not fitted to all rows: {note}." in text
+    assert "left out" not in text
+
+
+def test_a_chosen_machine_without_an_error_of_its_own_is_still_shown():
+    study = example("two classes")
+    alone = tuple(
+        replace(one, error=np.nan, error_se=np.nan, note="its error is 0.05") if one.chosen
+        else one for one in study.attempts
+    )  # fmt: skip
+    text = Page(html(replace(study, attempts=alone))).text
+    assert "SVC chosen draws the border" in text and "its error is 0.05" not in text
+
+
+def test_measures_stand_beside_those_of_knowing_nothing():
+    study = example("two classes")
+    held = study.held_out
+    found = measures_of(study.truth, held.prediction, held.probabilities, study.classes)
+    text = Page(html(replace(study, measures=found))).text
+    for name, value, base in zip(found.names, found.values, found.baselines, strict=True):
+        write = "{:.1%}" if name == "balanced error" else "{:.3g}"
+        assert f"{name} {write.format(value)} {write.format(base)}" in text
+    assert text.count("log loss") == 1  # not once more among the probabilities
+    assert "How good it is" not in Page(page_of("regression")).text
+
+
+def test_a_page_of_rows_that_were_kept_aside_does_not_speak_of_all():
+    rows = pd.DataFrame({"size": np.random.default_rng(0).normal(size=60)})
+    rows["goal"] = 2 * rows["size"]
+    plan = design(rows, "goal", machine="ridge", kernel="gaussian", budget=5, references=False)
+    study = replace(plan, judging=1).run()
+    assert len(study.truth) == 6 and len(study.y) == 60
+    text = Page(html(study)).text
+    assert "of the 6 rows that were kept aside" in text
+    assert "one part of the data, 6 rows, was set aside" in text
+    assert "1 of 1" in text and "The held-out prediction of the 6 rows that judged" in text
+    assert f"of 6 rows, 1 of {study.folds[0]} parts of the data" in text
+    assert "in turn" not in text and "every row" not in text
+    found = metrics(study)
+    assert found["rows"] == 60 and found["rows_held_out"] == 6
+    assert found["folds"]["judging"] == 1
+    assert len(predictions(study)) == 6
 
 
 def test_columns_are_told_with_the_way_to_say_otherwise():

@@ -44,10 +44,18 @@ def test_machines_are_found_by_short_and_long_names():
     assert families("regress", "svm", 0)[0][0].cls.__name__ == "SVR"
 
 
-def test_the_simplest_comes_first():
+def test_the_strongest_comes_first_and_always_saying_the_same_last():
     names = [family.name for family in families("classify", None, 3)[0]]
-    assert names == ["prototype", "exemplar", "ridge", "svm"]
-    assert [family.name for family in families("regress", None, 0)[0]] == names[1:]
+    assert names == ["learned", "svm", "ridge", "exemplar", "prototype", "constant"]
+    others = [family.name for family in families("regress", None, 0)[0]]
+    assert others == [name for name in names if name != "prototype"]
+
+
+def test_a_metric_is_learned_only_where_that_can_be():
+    tried, _ = families("classify", None, 3, learned=False)
+    assert "learned" not in [family.name for family in tried]
+    with pytest.raises(ValidityError, match="numbers, categories and dates only"):
+        families("classify", "LearnedMetric", 3, learned=False)
 
 
 def test_duels_of_very_many_classes_are_fought_only_if_asked_for():
@@ -72,7 +80,7 @@ def test_a_regressor_does_not_depend_on_the_unit_of_the_target():
         found = []
         for unit in (1.0, 1e-5, 1e6):
             here = family.for_targets(unit * y)
-            value = here.values[1] if here.values else None
+            value = here.values[len(here.values) // 2] if here.values else None
             machine = here.machine(Gaussian(1.0), value).fit(X, unit * y)
             found.append(machine.predict(X) / unit)
         for other in found[1:]:
@@ -189,3 +197,13 @@ def test_a_column_that_is_set_aside_may_be_called_as_gaps_are():
     aside = Column("height is missing", "constant", "")
     found = candidate_kernels(told, [*columns("height", "kind"), aside])
     assert "Linear().on('height', 'height is missing')" in repr(found[0].kernel)
+
+
+def test_of_many_rows_a_sample_gives_the_probabilities():
+    svm = next(family for family in CLASSIFIERS if family.name == "svm")
+    machine = svm.machine(Gaussian(1.0), 1.0)
+    assert svm.with_probabilities(machine, 2500, 0).probability is True
+    many = svm.with_probabilities(svm.machine(Gaussian(1.0), 1.0), 2501, 0)
+    assert (type(many).__name__, many.sample, many.machine.probability) == (
+        "Calibrated", 2500, False,
+    )  # fmt: skip

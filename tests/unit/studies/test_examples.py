@@ -22,7 +22,8 @@ KERNEL = Gaussian(1.0)
 
 
 def held(prediction, probabilities=None):
-    return HeldOutPredictions(prediction, probabilities, np.zeros(len(prediction), dtype=int))
+    fold = np.zeros(len(prediction), dtype=int)
+    return HeldOutPredictions(prediction, probabilities, fold, np.arange(len(prediction)))
 
 
 def normalized(kernel, A):

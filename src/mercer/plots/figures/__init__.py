@@ -3,7 +3,7 @@
 # Each module registers its figures when it is imported, and this is the order of the list.
 from mercer.plots.figures import tutorial  # isort: split
 
-from mercer.plots.figures import book, cognition, lecture, structured, svm
+from mercer.plots.figures import book, cognition, lecture, metric, structured, svm
 from mercer.plots.figures.registry import FIGURES, FORMATS, Picture, find
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "cognition",
     "find",
     "lecture",
+    "metric",
     "structured",
     "svm",
     "tutorial",

@@ -30,8 +30,8 @@ LIKE_PEOPLE: Any = {
     (PAGE, 3.3),
 )
 def six_types(figure: Figure) -> None:
-    from mercer.cognition.alcove import ALCOVE
-    from mercer.cognition.designs import shj, shj_human
+    from mercer.cognition.experiments.designs import shj, shj_human
+    from mercer.cognition.learners.alcove import ALCOVE
 
     model = ALCOVE(**LIKE_PEOPLE)
     curves = np.array([model.simulate(shj(kind), subjects=100, seed=0) for kind in TYPES])
@@ -56,8 +56,8 @@ def six_types(figure: Figure) -> None:
     (PAGE, 3.7),
 )
 def five_four(figure: Figure) -> None:
-    from mercer.cognition.designs import medin_schaffer
-    from mercer.cognition.gcm import GCM, PrototypeModel
+    from mercer.cognition.choices.gcm import GCM, PrototypeModel
+    from mercer.cognition.experiments.designs import medin_schaffer
 
     seen = medin_schaffer()
     titles = ("generalized context model", "prototype model")

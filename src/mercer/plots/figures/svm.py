@@ -193,7 +193,7 @@ def _measure(ax: Axes, machine: BaseEstimator) -> None:
                 fontsize=8)  # fmt: skip
 
 
-def _ring(ax: Axes, items: Any, size: float = 62.0) -> None:
+def _ring(ax: Axes, items: Items, size: float = 62.0) -> None:
     """Mark items by rings around them."""
     x, y = np.asarray(items).T
     ax.scatter(x, y, s=size, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4)

@@ -1,0 +1,84 @@
+"""Learning curves: errors on held-out rows after learning from parts of the others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mercer.errors import MercerError
+from mercer.studies.folds import pooled_error, portion
+from mercer.studies.nested_cv import OuterFold
+from mercer.studies.results import LearningCurve
+
+__all__ = ["CURVE_SHARES", "learning_curve"]
+
+CURVE_SHARES = (1 / 8, 1 / 4, 1 / 2, 1.0)  # of the rows, that a learning curve learns from
+
+
+def learning_curve(
+    folds: Sequence[OuterFold], seed: int, step: Callable[..., None] = lambda *_: None
+) -> LearningCurve | None:
+    """Return errors of held-out rows after learning from parts of the others.
+
+    Kernel and parameters are those that were chosen for each fold.
+    """
+    sizes, errors, spreads = [], [], []
+    smallest = min(len(fold.y) for fold in folds)
+    classes = 0 if folds[0].y.dtype.kind == "f" else len(np.unique(folds[0].y))
+    for share in CURVE_SHARES:
+        few = share * smallest < max(8, 2 * classes)  # than a machine needs to learn at all
+        if few or (share < 1 and share * smallest > folds[0].exact):  # more take too long
+            step(len(folds))
+            continue
+        count, truths, answers = [], [], []
+        for number, fold in enumerate(folds):
+            rng = np.random.default_rng([seed, number])
+            some = portion(fold.y, max(2, round(share * len(fold.y))), rng)
+            try:
+                answers.append(_predict_after(fold, some))
+            except MercerError:  # too few rows for this machine
+                break
+            count.append(len(some))
+            truths.append(fold.truth)
+            step(1, f"{len(some)} rows")
+        if len(count) == len(folds):
+            error, spread = pooled_error(truths, answers)
+            sizes.append(round(float(np.mean(count))))
+            errors.append(error)
+            spreads.append(spread)
+    if len(sizes) < 2:
+        return None
+    found = np.array(sizes), np.array(errors), np.array(spreads)
+    return LearningCurve(*found, _verdict(*found))
+
+
+def _predict_after(fold: OuterFold, some: np.ndarray) -> np.ndarray:
+    """Return what the winner says about held-out rows after learning from some others."""
+    choice = fold.winner
+    if len(some) == len(fold.y):  # which it has done already
+        return fold.predictions[choice.family.name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about few rows, of which this is about
+        return fold.predict(choice, fold.fit(choice, some))
+
+
+def _verdict(sizes: np.ndarray, errors: np.ndarray, spreads: np.ndarray) -> str:
+    """Say what the last doubling of the rows has brought."""
+    gain, noise = errors[-2] - errors[-1], float(np.hypot(spreads[-2], spreads[-1]))
+    factor = sizes[-1] / sizes[-2]
+    times = "twice" if 1.7 < factor < 2.3 else f"{factor:.1f} times"
+    if errors[-1] == 0:
+        return "No error is left that more rows could remove."
+    if gain > max(0.05 * errors[-2], noise):
+        return (
+            f"More rows would probably help: {times} as many lowered the error by "
+            f"{gain / errors[-2]:.0%}."
+        )
+    if gain > 0.05 * errors[-2]:
+        return (
+            f"More rows might help: {times} as many lowered the error by {gain / errors[-2]:.0%}, "
+            "which is within the noise of the folds."
+        )
+    return f"More rows of the same kind would hardly help: {times} as many changed little."

@@ -1,0 +1,93 @@
+"""References: what everybody would have tried, fitted in the same outer folds.
+
+A linear model, and the boosted trees of scikit-learn with their defaults. They choose nothing and
+are not chosen; they tell how hard the table is, and whether another tool would do better.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+
+from mercer.domains import is_frame
+from mercer.machines import Encode
+from mercer.studies.folds import pooled_error
+from mercer.studies.nested_cv import OuterFold
+from mercer.studies.reference import Reference
+
+__all__ = ["references", "tree_rows"]
+
+LINEAR, TREES = "linear model", "boosted trees"
+MAX_TREE_LEVELS = 254  # of a category that scikit-learn's trees can split; the others are one
+PENALTIES = np.logspace(-3, 3, 7)
+
+
+def references(
+    folds: Sequence[OuterFold], seed: int, step: Callable[..., None] = lambda *_: None
+) -> tuple[Reference, ...]:
+    """Return how a linear model and boosted trees do on the folds of a study."""
+    regress = folds[0].y.dtype.kind == "f"
+    found = []
+    for name, tool, make in (
+        (LINEAR, "RidgeCV" if regress else "LogisticRegression", _linear),
+        (TREES, f"HistGradientBoosting{'Regressor' if regress else 'Classifier'}", _trees),
+    ):
+        answers, note = [], ""
+        for fold in folds:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of tools that are not ours to mend
+                    answers.append(make(fold, regress, seed))
+            except (ValueError, FloatingPointError) as refusal:
+                note = str(refusal)[:200]
+                break
+            step(1, name)
+        error, spread = float("nan"), float("nan")
+        if not note:
+            error, spread = pooled_error([fold.truth for fold in folds], answers)
+        found.append(Reference(name, tool, error, spread, note))
+    return tuple(found)
+
+
+def _linear(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+
+    model: Any = RidgeCV(PENALTIES) if regress else LogisticRegression(max_iter=500)
+    X, new = fold.prepared.X, fold.prepared.new
+    if is_frame(X):
+        model = make_pipeline(Encode(levels="onehot", random_state=seed), model)
+    return np.asarray(model.fit(X, fold.y).predict(new))
+
+
+def _trees(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    cls: Any = HistGradientBoostingRegressor if regress else HistGradientBoostingClassifier
+    X, new = tree_rows(fold.prepared.X, fold.prepared.new)
+    kinds = "from_dtype" if is_frame(X) else None
+    model = cls(categorical_features=kinds, random_state=seed)
+    return np.asarray(model.fit(X, fold.y).predict(new))
+
+
+def tree_rows(X: Any, new: Any) -> tuple[Any, Any]:
+    """Return rows as trees take them: texts as categories, of which the frequent ones count."""
+    if not is_frame(X):
+        dense = [rows.toarray() if hasattr(rows, "toarray") else rows for rows in (X, new)]
+        return dense[0], dense[1]
+    import pandas as pd
+
+    own, other = X.copy(), new.copy()
+    for name in own.columns:
+        if own[name].dtype.kind in "iufb":
+            continue
+        texts = own[name].map(lambda entry: None if entry is None else str(entry))
+        levels = texts.value_counts().index[:MAX_TREE_LEVELS]
+        kind = pd.CategoricalDtype(levels)
+        own[name] = texts.where(texts.isin(levels)).astype(kind)
+        known = other[name].map(lambda entry: None if entry is None else str(entry))
+        other[name] = known.where(known.isin(levels)).astype(kind)
+    return own, other
