@@ -6,6 +6,8 @@
 PYTHON  ?= python3
 WORKERS ?= 2
 ARGS    ?=
+MINUTES ?= 10
+SEED    ?= 0
 # The build of PyTorch that the tests use: 200 MB, for the CPU. Without "+cpu" some indexes would
 # send gigabytes for GPUs. Elsewhere: make test TORCH="torch --index-url ..."
 TORCH   ?= torch==2.13.0+cpu
@@ -20,7 +22,7 @@ unexport PYTHONHOME
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint bench clean
+.PHONY: help demo test test-all fuzz lint bench clean
 .NOTPARALLEL:
 
 help:  ## list the targets
@@ -48,6 +50,10 @@ test: $(VENV)/.test  ## run tests and doctests, all but the slow ones (ARGS="-k 
 
 test-all: $(VENV)/.test  ## run all of them (ARGS="-m slow" for the slow ones alone)
 	@$(TEST) $(ARGS)
+
+fuzz: $(VENV)/.test  ## let sixty digits judge random machines (MINUTES=10 SEED=0)
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 \
+	  $(RUN) -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 lint: $(VENV)/.test  ## check style and types
 	@$(RUN) -m ruff check .

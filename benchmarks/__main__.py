@@ -25,7 +25,9 @@ TASKS = {
     "cognition": ("benchmarks.cognition", "simulated subjects, maximum likelihood of the GCM"),
     "structured": ("benchmarks.structured", "strings, texts, graphs, molecules: speed, accuracy"),
     "generative": ("benchmarks.generative", "Fisher vectors, hidden Markov models: forward"),
+    "tables": ("benchmarks.tables", "open tables: a study, boosted trees, xRFM; tables:NAME,NAME"),
     "cold": ("benchmarks.cold", "first uses, when nothing has been compiled"),
+    "memory": ("benchmarks.memory", "measured by predicted bytes, for every machine"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 
@@ -36,16 +38,20 @@ def main(names: list[str]) -> int:
         print("python -m benchmarks NAME [NAME ...]\n")
         print("\n".join(f"  {name:12}{about}" for name, (_, about) in TASKS.items()))
         return 0
-    unknown = [name for name in names if name not in TASKS]
+    parts = [name.partition(":") for name in names]  # tables:autos,german measures some of it
+    unknown = [name for name, _, _ in parts if name not in TASKS]
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; known are {', '.join(TASKS)}", file=sys.stderr)
         return 2
     print(describe())
-    for name in names:
+    for name, _, chosen in parts:
         module, about = TASKS[name]
         found = import_module(module)
-        # Errors on real data have more to say than rows of one table.
-        text = found.report() if hasattr(found, "report") else render(found.rows())
+        if chosen:
+            text = found.report(chosen.split(","))
+        else:
+            # Errors on real data have more to say than rows of one table.
+            text = found.report() if hasattr(found, "report") else render(found.rows())
         print(f"\n{name}: {about}\n\n{text}", flush=True)
     return 0
 

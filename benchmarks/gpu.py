@@ -20,10 +20,11 @@ from mercer.gram import Blocked
 from mercer.gram.device import DeviceSketch, Multiplier, OnDevice, device_choice
 from mercer.gram.device.blocks import evaluate
 from mercer.gram.device.fused import compiled
+from mercer.gram.engines import TorchEngine
 from mercer.kernels import Gaussian
 from mercer.plans import Nystrom
-from mercer.solvers.device_cholesky import DeviceCholesky
 from mercer.solvers.quadratic import Quadratic, SMOOptions
+from mercer.solvers.ridge.engine_cholesky import EngineCholesky
 from mercer.solvers.ridge.solver import Problem
 from mercer.solvers.working_set import maximize
 
@@ -194,7 +195,7 @@ def steps(X: np.ndarray, y: np.ndarray, stay: bool, centers: int = CENTERS) -> t
 
 def exact(ceiling: dict[str, float]) -> list[Row]:
     """Return rows about exact ridge regression in double precision."""
-    solver, k = DeviceCholesky(), Gaussian(4.4)
+    solver, k = EngineCholesky(TorchEngine("cuda")), Gaussian(4.4)
 
     def fit(n: int) -> Any:
         X, y = sample(n, 10)

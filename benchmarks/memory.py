@@ -1,0 +1,197 @@
+"""Measured peaks of memory beside predicted ones: machines, five kinds of things, three sizes.
+
+Each fit runs in a process of its own, forked after everything is imported and compiled, and its
+peak is what the system says (VmHWM), with all that Python keeps of it. What was predicted is
+``plan(...)`` before the fit. The bar is 1.3: a fit may take that share of what was foreseen.
+MERCER_MEMORY="strings SVC" takes some kinds or machines only. A linear program is of a fifth of
+the items.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import pickle
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer import (
+    LPSVC,
+    SVC,
+    SVR,
+    GaussianProcess,
+    KernelDiscriminant,
+    KernelLogistic,
+    KernelMeans,
+    KernelPCA,
+    KernelRidge,
+    KernelRidgeClassifier,
+    NuSVC,
+    OneClassSVM,
+)
+from mercer.bench.measure import columns
+from mercer.gram.buffers import BUFFERS
+from mercer.kernels import Categorical, Gaussian, Linear, Spectrum, Text, WeisfeilerLehman
+from mercer.selection import GridSearchCV, nested_cv
+
+BAR = 1.3
+SIZES = (750, 1500, 3000)
+KINDS = ("vectors", "strings", "graphs", "text", "table")
+
+
+def items(kind: str, n: int) -> Any:
+    """Return some things of a kind."""
+    rng = np.random.default_rng(0)
+    if kind == "vectors":
+        return rng.normal(size=(n, 10))
+    if kind == "strings":
+        return ["".join(rng.choice(list("acgt"), 60)) for _ in range(n)]
+    if kind == "graphs":
+        return [_graph(rng) for _ in range(n)]
+    if kind == "text":
+        words = np.array([f"word{i}" for i in range(3000)])
+        share = 1 / np.arange(1, 3001)
+        return [" ".join(rng.choice(words, 40, p=share / share.sum())) for _ in range(n)]
+    import pandas as pd
+
+    return pd.DataFrame(
+        {"a": rng.normal(size=n), "b": rng.normal(size=n), "c": rng.choice(list("uvwxyz"), n)}
+    )
+
+
+def _graph(rng: np.random.Generator) -> Any:
+    from mercer.domains import Graph
+
+    count = int(rng.integers(8, 16))
+    edges = [(i, int(rng.integers(0, i))) for i in range(1, count)]
+    labels = rng.choice(list("CNO"), count).tolist()
+    return Graph(edges, dict(enumerate(labels)), nodes=count)
+
+
+KERNELS: dict[str, Any] = {
+    "vectors": Gaussian(3.0),
+    "strings": Spectrum(5),
+    "graphs": WeisfeilerLehman(3),
+    "text": Text(),
+    "table": Gaussian(1.0).on("a", "b") + Categorical().on("c") + Linear().on("a"),
+}
+
+
+def machines(kernel: Any) -> dict[str, Callable[[], Any]]:
+    """Return every machine that says beforehand what it needs."""
+    return {
+        "KernelRidge": lambda: KernelRidge(kernel),
+        "KernelRidgeClassifier": lambda: KernelRidgeClassifier(kernel),
+        "GaussianProcess": lambda: GaussianProcess(kernel),
+        "KernelLogistic": lambda: KernelLogistic(kernel, max_iter=10, tol=1e-2),
+        "KernelDiscriminant": lambda: KernelDiscriminant(kernel),
+        "KernelPCA": lambda: KernelPCA(kernel, 5),
+        "SVC": lambda: SVC(kernel, max_iter=20_000),
+        "NuSVC": lambda: NuSVC(kernel, 0.3, max_iter=20_000),
+        "SVR": lambda: SVR(kernel, max_iter=20_000),
+        "OneClassSVM": lambda: OneClassSVM(kernel, max_iter=20_000),
+        "LPSVC": lambda: LPSVC(kernel, C=0.1),
+        "KernelMeans": lambda: KernelMeans(kernel, 3, n_init=2),
+        "GridSearchCV": lambda: GridSearchCV(
+            SVC(kernel, max_iter=2000), {"C": [0.1, 1.0, 10.0]}, cv=3
+        ),
+        "nested_cv": lambda: _Nested(SVC(kernel, max_iter=2000)),
+    }
+
+
+class _Nested:
+    """Nested cross-validation with the methods of a machine."""
+
+    grid: ClassVar[dict[str, Any]] = {"C": [0.1, 1.0]}
+
+    def __init__(self, machine: Any) -> None:
+        self.machine = machine
+
+    def fit(self, X: Any, y: Any) -> None:
+        nested_cv(self.machine, X, y, self.grid, outer=3, inner=3)
+
+    def plan(self, X: Any) -> Any:
+        from mercer.selection import plan_nested_cv
+
+        return plan_nested_cv(self.machine, X, self.grid)
+
+
+def measure(make: Callable[[], Any], kind: str, n: int) -> tuple[float, float] | str:
+    """Return predicted and measured bytes of a fit in a child process, or what went wrong."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with os.fdopen(writing, "wb") as file:
+                pickle.dump(_in_child(make, kind, n), file)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        found = file.read()
+    os.waitpid(child, 0)
+    return pickle.loads(found) if found else "killed"
+
+
+def _in_child(make: Callable[[], Any], kind: str, n: int) -> tuple[float, float] | str:
+    try:
+        warnings.simplefilter("ignore")
+        X, y = items(kind, n), np.arange(n) % 2
+        y[: n // 5] = 0
+        predicted = float(make().plan(X).bytes)
+        machine = make()
+        BUFFERS._block = None  # of the fits before
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        before = _status("VmRSS")
+        machine.fit(X, y)
+        return predicted, float(_status("VmHWM") - before)
+    except Exception:
+        return traceback.format_exc(limit=-1).strip().splitlines()[-1]
+
+
+def _status(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name + ":"))
+
+
+def cases(names: list[str] | None = None) -> Iterator[tuple[str, str, int, Any]]:
+    """Yield machine, kind, size, and what was measured."""
+    for kind in KINDS:
+        for name, make in machines(KERNELS[kind]).items():
+            if names and name not in names and kind not in names:
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for n in (60, 400) if name == "LPSVC" else (60, 2100):  # imports, compiles
+                    make().fit(items(kind, n), np.arange(n) % 2)
+            for n in SIZES:  # the simplex method takes hours for thousands
+                yield name, kind, n, measure(make, kind, n // 5 if name == "LPSVC" else n)
+
+
+def report() -> str:
+    """Return the table: measured by predicted, for each machine, kind and size."""
+    names = os.environ.get("MERCER_MEMORY", "").split() or None
+    found: dict[tuple[str, str], list[str]] = {}
+    beyond = total = 0
+    for name, kind, _, result in cases(names):
+        if isinstance(result, str):
+            text = result[:60]
+            beyond, total = beyond + 1, total + 1
+        else:
+            predicted, measured = result
+            share = measured / predicted
+            beyond, total = beyond + (share > BAR), total + 1
+            text = f"{share:.2f}{'!' if share > BAR else ''} ({predicted / 1e6:.0f} MB)"
+        found.setdefault((name, kind), []).append(text)
+    header = ("machine", "kind", *(f"{n} items" for n in SIZES))
+    rows = [header, *((*key, *cells) for key, cells in sorted(found.items()))]
+    words = f"measured / predicted bytes; bar {BAR}: {total - beyond} of {total} within it"
+    return f"{columns(rows, words=(0, 1))}\n\n{words}"
