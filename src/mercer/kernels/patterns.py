@@ -265,7 +265,7 @@ def multiply(left: Patterns, right: Patterns, out: np.ndarray) -> np.ndarray:
     return out
 
 
-class Prepared:
+class PreparedPatterns:
     """Rows over the columns of a set that they are multiplied with.
 
     Attributes
@@ -292,12 +292,12 @@ class Prepared:
         return _turned(self.starts, self.columns, self.values, len(self.common))
 
 
-def prepare_rows(rows: Patterns, partner: Patterns) -> Prepared:
+def prepare_rows(rows: Patterns, partner: Patterns) -> PreparedPatterns:
     """Return rows as they meet those of a partner, remembered for its other parts."""
     found: Any = rows.prepared
     if found is None or found.common is not partner.common:
         places = rows.vocabulary.places(partner.vocabulary)
-        found = rows.prepared = Prepared(partner.common, rows, places)
+        found = rows.prepared = PreparedPatterns(partner.common, rows, places)
     return found
 
 

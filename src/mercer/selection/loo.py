@@ -15,7 +15,7 @@ from mercer.errors import SelectionError
 from mercer.progress import progress
 from mercer.selection.arguments import check_data, require_machine
 from mercer.selection.evaluation import Account
-from mercer.selection.ridge_task import Measures, conditions, decompose, measure, path_task
+from mercer.selection.ridge_task import RidgeMeasures, conditions, decompose, measure, path_task
 from mercer.selection.scoring import Answers
 from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import splits_of
@@ -154,7 +154,9 @@ def log_marginal_likelihood(
     return float(_measured(machine, X, y, sample_weight).evidence[0])
 
 
-def _measured(machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None) -> Measures:
+def _measured(
+    machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None
+) -> RidgeMeasures:
     task = path_task(machine, X, y, sample_weight)
     system = decompose(task, 1, getattr(machine, "indefinite", "error"))
     penalty = np.array([float(machine.penalty)])

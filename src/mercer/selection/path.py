@@ -16,7 +16,7 @@ from mercer.domains import Items, real_numbers
 from mercer.errors import SelectionError, SelectionWarning, ValidityError, suggestion
 from mercer.selection.grid_edges import warn_at_edge
 from mercer.selection.ridge_task import (
-    Measures,
+    RidgeMeasures,
     RidgeTask,
     conditions,
     decompose,
@@ -154,7 +154,7 @@ class RidgePath(BaseEstimator):
         limit = None if criterion == "misclassification" else top + 3 * loss
         return Curve("penalty", self.penalties_, heights, errors, training, name, best, limit)
 
-    def _keep(self, task: RidgeTask, found: Measures, known: np.ndarray) -> None:
+    def _keep(self, task: RidgeTask, found: RidgeMeasures, known: np.ndarray) -> None:
         """Set the attributes that have one number for each penalty."""
         share = (task.positive_weights / task.positive_weights.sum())[:, None]
         error = np.sum(share * found.losses, axis=0)
@@ -176,7 +176,7 @@ class RidgePath(BaseEstimator):
         )
         self.cv_results_["mean_train_score"] = -self.training_error_
 
-    def _predictions(self, task: RidgeTask, found: Measures, known: np.ndarray) -> None:
+    def _predictions(self, task: RidgeTask, found: RidgeMeasures, known: np.ndarray) -> None:
         """Set the predictions of items by the others, and how often they are wrong."""
         by_penalty = found.predictions.transpose(1, 0, 2)
         every = np.full((len(known), len(task.points), by_penalty.shape[2]), np.nan)

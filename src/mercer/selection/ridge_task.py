@@ -24,7 +24,7 @@ from mercer.memory import afford
 from mercer.selection.arguments import require_machine
 from mercer.solvers.ridge.spectral import FeatureSystem, TridiagonalSystem
 
-__all__ = ["Measures", "RidgeTask", "decompose", "measure", "path_task", "search_task"]
+__all__ = ["RidgeMeasures", "RidgeTask", "decompose", "measure", "path_task", "search_task"]
 
 RIDGES = "KernelRidge, KernelRidgeClassifier, KernelDiscriminant"
 
@@ -189,7 +189,7 @@ def _refuse_repair(gram: Operator, indefinite: str) -> None:
 
 
 @dataclass(frozen=True)
-class Measures:
+class RidgeMeasures:
     """What is known at each penalty. Errors are means with the weights, over all targets.
 
     Attributes
@@ -212,7 +212,7 @@ class Measures:
 
 def measure(
     task: RidgeTask, system: TridiagonalSystem | FeatureSystem, penalties: np.ndarray
-) -> Measures:
+) -> RidgeMeasures:
     """Measure all penalties; the system must be definite at each."""
     Y, s = task.target[task.places], system.s[:, None]
     predictions = np.empty((len(Y), len(penalties), Y.shape[1]))
@@ -227,7 +227,7 @@ def measure(
             inverse.squared_norm(), -fit.value("evidence"),
         )  # fmt: skip
     losses = np.mean((Y[:, None] - predictions) ** 2, axis=2)
-    return Measures(predictions, losses, *numbers.T)
+    return RidgeMeasures(predictions, losses, *numbers.T)
 
 
 def conditions(system: TridiagonalSystem | FeatureSystem, penalties: np.ndarray) -> np.ndarray:

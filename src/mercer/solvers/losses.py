@@ -15,11 +15,11 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-__all__ = ["Binary", "Curvature", "Loss", "Multinomial", "SquaredHinge", "logistic_loss"]
+__all__ = ["Binary", "Hessian", "Loss", "Multinomial", "SquaredHinge", "logistic_loss"]
 
 
-class Curvature(Protocol):
-    """What a loss looks like near some scores."""
+class Hessian(Protocol):
+    """H, the second derivatives of a loss at some scores, with its slope."""
 
     @property
     def residual(self) -> np.ndarray:
@@ -55,7 +55,7 @@ class Loss(Protocol):
         """Return the loss."""
         ...
 
-    def near(self, F: np.ndarray) -> Curvature:
+    def near(self, F: np.ndarray) -> Hessian:
         """Return slope and curvature."""
         ...
 

@@ -44,7 +44,7 @@ from mercer.gram import LowRank, Operator
 from mercer.kernels.features import scaled_rows
 from mercer.lapack import EPS
 from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
-from mercer.solvers.losses import Curvature, Loss
+from mercer.solvers.losses import Hessian, Loss
 from mercer.solvers.ridge.solver import Problem
 
 __all__ = ["GramObjective", "preconditioner"]
@@ -67,7 +67,7 @@ class GramPoint(GramStep):
     `noise` is the size that rounding errors alone would give to the gradient norm.
     """
 
-    near: Curvature
+    near: Hessian
     D: np.ndarray
     values: np.ndarray
     norms: np.ndarray
@@ -163,7 +163,7 @@ class GramObjective:
 class GramSystem:
     """The equations of one Newton step."""
 
-    def __init__(self, gram: Operator, near: Curvature, penalty: float, intercept: bool) -> None:
+    def __init__(self, gram: Operator, near: Hessian, penalty: float, intercept: bool) -> None:
         self.gram, self.near, self.penalty, self.intercept = gram, near, penalty, intercept
         self.total = np.linalg.inv(near.total()) if intercept else None
         self.inverse: LinearMap | None = None
@@ -202,15 +202,13 @@ def _worth_a_factor(gram: Operator, columns: int) -> int:
     return 10 + gram.order // (40 if columns == 1 else 10)
 
 
-def preconditioner(
-    gram: Operator, near: Curvature, penalty: float, each: bool
-) -> LinearMap | None:
+def preconditioner(gram: Operator, near: Hessian, penalty: float, each: bool) -> LinearMap | None:
     """Return U ↦ P⁻¹U, or None if a factor does not exist.
 
     Parameters
     ----------
     gram : Operator
-    near : Curvature
+    near : Hessian
     penalty : float
     each : bool
         Whether there is memory for a matrix of each class.

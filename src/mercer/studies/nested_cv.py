@@ -31,7 +31,7 @@ from mercer.studies.folds import MIN_IN_INNER_CLASS, portion, splits
 from mercer.studies.grid_search import FamilyChoice, InnerFolds, choose
 from mercer.studies.many_rows import ManyRows, way_for_many_rows
 from mercer.studies.metric_choice import choose_metric
-from mercer.studies.preparation import COMMON, Preparation, PreparedRows, numeric, take_rows
+from mercer.studies.preparation import COMMON, Preparation, PreparedFold, numeric, take_rows
 
 __all__ = ["InnerRows", "InnerSelection", "OuterFold", "try_families"]
 
@@ -45,7 +45,7 @@ MAX_FITTED_ALL = 3000  # rows up to which every family is fitted to all, to tell
 class InnerRows:
     """The rows that choose, in each preparation."""
 
-    prepared: PreparedRows
+    prepared: PreparedFold
     some: np.ndarray
     splits: list[tuple[np.ndarray, np.ndarray]]
 
@@ -86,7 +86,7 @@ class InnerSelection:
     def split(self, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> OuterFold:
         """Return training and test rows as machines will see them, and how to choose."""
         targets = y[train]
-        prepared = PreparedRows(self.preparation, take_rows(X, train), targets, take_rows(X, test))
+        prepared = PreparedFold(self.preparation, take_rows(X, train), targets, take_rows(X, test))
         rng = np.random.default_rng([self.seed, len(train)])
         some = portion(targets, self.most, rng)
         inner = splits(targets[some], self.inner, rng, MIN_IN_INNER_CLASS)
@@ -95,7 +95,7 @@ class InnerSelection:
             self.seed, self.exact,
         )  # fmt: skip
 
-    def candidates(self, prepared: PreparedRows) -> list[CandidateKernel]:
+    def candidates(self, prepared: PreparedFold) -> list[CandidateKernel]:
         """Return the kernels to try on prepared rows."""
         if self.kernel is not None:
             return [CandidateKernel(on_columns(self.kernel, prepared.X, self.columns))]
@@ -113,7 +113,7 @@ class OuterFold:
 
     Attributes
     ----------
-    prepared : PreparedRows
+    prepared : PreparedFold
     truth, test : ndarray
         Targets and places of the held-out rows.
     inner : InnerRows
@@ -130,7 +130,7 @@ class OuterFold:
         How very many rows were learned from.
     """
 
-    prepared: PreparedRows
+    prepared: PreparedFold
     truth: np.ndarray
     test: np.ndarray
     inner: InnerRows

@@ -20,7 +20,7 @@ from mercer.machines import Encode, Standardize
 from mercer.sources import Column
 
 __all__ = [
-    "COMMON", "NUMBERS", "PREPARATIONS", "Preparation", "PreparedRows", "encodable", "numeric",
+    "COMMON", "NUMBERS", "PREPARATIONS", "Preparation", "PreparedFold", "encodable", "numeric",
     "take_rows",
 ]  # fmt: skip
 
@@ -84,7 +84,7 @@ class Preparation:
         return Standardize() if self.standardize else None
 
 
-class PreparedRows:
+class PreparedFold:
     """Training rows and new rows, prepared in each way that is asked for.
 
     Attributes

@@ -7,7 +7,7 @@ import pytest
 from mercer.errors import DomainError
 from mercer.machines import Encode, KernelRidge, Standardize
 from mercer.sources import Column
-from mercer.studies.preparation import Preparation, PreparedRows, encodable, numeric
+from mercer.studies.preparation import Preparation, PreparedFold, encodable, numeric
 
 COLUMNS = (
     Column("size", "numeric", ""),
@@ -26,7 +26,7 @@ Y = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 
 def prepared(encode=True, table=TABLE, columns=COLUMNS):
     how = Preparation(columns, "regress", encode, not encode, 0)
-    return PreparedRows(how, table[:5], Y[:5], table[5:])
+    return PreparedFold(how, table[:5], Y[:5], table[5:])
 
 
 def test_numbers_categories_and_dates_can_be_encoded_and_texts_cannot():

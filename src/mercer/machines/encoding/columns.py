@@ -10,13 +10,13 @@ import numpy as np
 from mercer.errors import DomainError
 from mercer.machines.encoding.levels import MISSING, Levels
 from mercer.machines.encoding.reading import read_days, read_numbers, read_texts
-from mercer.machines.encoding.scales import Scale, Scales, is_even, learn_scales
+from mercer.machines.encoding.scales import NumberScale, NumberScales, is_even, learn_scales
 from mercer.machines.encoding.times import Dates, learn_dates
 
 __all__ = ["EncodedColumn", "learn_quantity", "zeros"]
 
 # False and True are √2 apart, as two levels are.
-BOOLEAN = Scale(0.5, float(np.sqrt(0.5)))
+BOOLEAN = NumberScale(0.5, float(np.sqrt(0.5)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class EncodedColumn:
         Whether what cannot be read is a gap, because the column was of texts.
     told : bool
         Whether gaps have a column of their own, 1 where there is a gap and 0 elsewhere.
-    maker : Scale, Scales, Dates, Levels or None
+    maker : NumberScale, NumberScales, Dates, Levels or None
         None if only the gaps tell something.
     order : list of str
         Levels of an ordered category.
@@ -42,13 +42,13 @@ class EncodedColumn:
     kind: str
     lenient: bool
     told: bool
-    maker: Scale | Scales | Dates | Levels | None
+    maker: NumberScale | NumberScales | Dates | Levels | None
     order: list[str]
 
     @property
     def parts(self) -> list[str]:
         """What stands behind the name of the column in the names of the new ones."""
-        made = [""] if isinstance(self.maker, Scale) else getattr(self.maker, "parts", [])
+        made = [""] if isinstance(self.maker, NumberScale) else getattr(self.maker, "parts", [])
         return [*made, *([f" {MISSING}"] if self.told else [])]
 
     def __call__(self, column: Any) -> np.ndarray:
@@ -102,7 +102,7 @@ def learn_quantity(
             "call it 'categorical', or leave it to how it looks"
         )
     told = bool(np.isnan(values).any())
-    maker: Scale | Scales | Dates | None
+    maker: NumberScale | NumberScales | Dates | None
     if is_even(values):
         maker = None
     elif kind == "boolean":

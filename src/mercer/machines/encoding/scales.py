@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from mercer.machines.moments import moments
 
-__all__ = ["SCALES", "Scale", "Scales", "is_even", "learn_scale", "learn_scales"]
+__all__ = ["SCALES", "NumberScale", "NumberScales", "is_even", "learn_scale", "learn_scales"]
 
 # What stands behind the name of a column that is there on an earlier scale already.
 SUFFIXES = {"standard": " in spreads", "robust": " with tails bent", "quantile": " by rank"}
@@ -31,7 +31,7 @@ FARTHEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class NumberScale:
     """How numbers of a column are scaled; gaps become 0.
 
     Attributes
@@ -68,7 +68,7 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Scales:
+class NumberScales:
     """A column on several scales, which share its weight.
 
     Each is divided by √k, so that two rows are as far apart in the root mean square as on one
@@ -76,12 +76,12 @@ class Scales:
 
     Attributes
     ----------
-    scales : list of Scale
+    scales : list of NumberScale
     parts : list of str
         What stands behind the name of the column in the names of the new ones.
     """
 
-    scales: list[Scale]
+    scales: list[NumberScale]
     parts: list[str]
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
@@ -89,7 +89,7 @@ class Scales:
         return found / np.sqrt(len(self.scales))
 
 
-def learn_scales(values: np.ndarray, numbers: Sequence[str]) -> Scale | Scales:
+def learn_scales(values: np.ndarray, numbers: Sequence[str]) -> NumberScale | NumberScales:
     """Return a column on each of some scales, without those that say nothing new.
 
     Examples
@@ -100,7 +100,7 @@ def learn_scales(values: np.ndarray, numbers: Sequence[str]) -> Scale | Scales:
     True
     """
     present = values[~np.isnan(values)]
-    scales: list[Scale] = []
+    scales: list[NumberScale] = []
     parts: list[str] = []
     found: list[np.ndarray] = []
     for name in numbers:
@@ -110,15 +110,15 @@ def learn_scales(values: np.ndarray, numbers: Sequence[str]) -> Scale | Scales:
             parts.append(SUFFIXES[name] if scales else "")
             scales.append(scale)
             found.append(z)
-    return scales[0] if len(scales) == 1 else Scales(scales, parts)
+    return scales[0] if len(scales) == 1 else NumberScales(scales, parts)
 
 
-def learn_scale(values: np.ndarray, numbers: str) -> Scale:
+def learn_scale(values: np.ndarray, numbers: str) -> NumberScale:
     """Return the scale of the entries that are there, of which at least two differ."""
     present = values[~np.isnan(values)]
     if numbers == "standard":
         means, spreads = moments(present[:, None], np.array([len(present)]))
-        return Scale(float(means[0]), float(spreads[0]))
+        return NumberScale(float(means[0]), float(spreads[0]))
     ordered = np.sort(present)
     return _robust(ordered) if numbers == "robust" else _quantiles(ordered)
 
@@ -135,7 +135,7 @@ def is_even(values: np.ndarray) -> bool:
     return bool(high / 2 - low / 2 <= np.finfo(float).eps * max(abs(low), abs(high)))
 
 
-def _robust(ordered: np.ndarray) -> Scale:
+def _robust(ordered: np.ndarray) -> NumberScale:
     """Return median and spread, from deciles or the whole range where the quartiles are equal."""
     # A power of two, division by which is exact, keeps differences of huge numbers finite.
     unit = float(np.ldexp(1.0, np.frexp(np.abs(ordered[[0, -1]]).max())[1] - 1))
@@ -146,14 +146,14 @@ def _robust(ordered: np.ndarray) -> Scale:
     # Of the largest numbers that there are, and of the smallest, the spread is one of them.
     largest, smallest = np.finfo(float).max, float(np.nextafter(0.0, 1.0))
     spread = float(min(spread, largest / max(unit, 1.0)))
-    return Scale(float(center) * unit, max(spread * unit, smallest), LIMIT)
+    return NumberScale(float(center) * unit, max(spread * unit, smallest), LIMIT)
 
 
-def _quantiles(ordered: np.ndarray) -> Scale:
+def _quantiles(ordered: np.ndarray) -> NumberScale:
     """Return at most 1000 quantiles with their normal scores."""
     n = len(ordered)
     places = np.unique(np.linspace(0, n - 1, min(n, MAX_QUANTILES)).round().astype(np.int64))
     knots = np.unique(ordered[places])
     # Equal entries take the middle of the ranks that they share.
     first, last = (np.searchsorted(ordered, knots, side) for side in ("left", "right"))
-    return Scale(knots=knots, scores=ndtri((first + last) / (2 * n)))
+    return NumberScale(knots=knots, scores=ndtri((first + last) / (2 * n)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer.machines.encoding.scales import Scale, learn_scale
+from mercer.machines.encoding.scales import NumberScale, learn_scale
 
 __all__ = ["Dates", "learn_dates"]
 
@@ -24,15 +24,15 @@ class Dates:
 
     Attributes
     ----------
-    days, year : Scale or None
+    days, year : NumberScale or None
     cycles : list of str
         Of "day of year", "weekday" and "hour".
     weekend : bool
         Whether Saturdays and Sundays are told from other days.
     """
 
-    days: Scale
-    year: Scale | None
+    days: NumberScale
+    year: NumberScale | None
     cycles: list[str]
     weekend: bool
 
