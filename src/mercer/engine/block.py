@@ -154,14 +154,14 @@ class Block:
 
     def view(self, key: Hashable, encode: Callable[[Any], Points]) -> Block:
         """Return the block of another encoding of the same items."""
+        left, right = self.left.view(key, encode), self.right.view(key, encode)
+        if left is self.left and right is self.right:
+            return self  # not shared: a block that holds itself outlives its use
+        return self.share(("view", key), lambda: self._encoded(key, left, right))
 
-        def encoded() -> Block:
-            left, right = self.left.view(key, encode), self.right.view(key, encode)
-            if left is self.left and right is self.right:
-                return self
-            return Block(left, right, self.symmetric, self.scratch)
-
-        return self.share(("view", key), encoded)
+    def _encoded(self, key: Hashable, left: Points, right: Points) -> Block:
+        """Return a block of other encodings of these items."""
+        return Block(left, right, self.symmetric, self.scratch)
 
     @property
     def dtype(self) -> Any:

@@ -147,17 +147,11 @@ class KeptBlock(Block):
             self.kept[key] = np.array(compute())  # a copy: scratch memory will be used again
         return self.kept[key]
 
-    def view(self, key: Hashable, encode: Callable[[Any], Points]) -> Block:
-        def encoded() -> Block:
-            left, right = self.left.view(key, encode), self.right.view(key, encode)
-            if left is self.left and right is self.right:
-                return self
-            kept = None
-            if self.kept is not None and not _parametrized(key):
-                kept = self.kept.setdefault(("view", key), {})
-            return KeptBlock(left, right, self.symmetric, self.scratch, kept)
-
-        return self.share(("view", key), encoded)
+    def _encoded(self, key: Hashable, left: Points, right: Points) -> Block:
+        kept = None
+        if self.kept is not None and not _parametrized(key):
+            kept = self.kept.setdefault(("view", key), {})
+        return KeptBlock(left, right, self.symmetric, self.scratch, kept)
 
 
 PARAMETER_FREE = ("dots", ("squared", None), ("cityblock", None))

@@ -33,6 +33,7 @@ from mercer.machines.metric_race import (
     first_round,
     name_of,
 )
+from mercer.machines.metric_search import KEPT_PER_TERM
 from mercer.machines.metric_terms import diagonal_of, metric_terms, takes_matrix
 from mercer.plans import Decision
 
@@ -41,7 +42,9 @@ __all__ = ["LearnedMetric", "MetricTrial"]
 KINDS = ("auto", "diagonal", "full")
 MAX_FULL_WIDTH = 300  # columns, beyond which a full metric takes longer than the fits
 MIN_ROWS_PER_DIRECTION = 4  # of a full metric; with fewer it learns the rows by heart
-MATRICES_OF_SEARCH = 6  # of the sample, at once: Gram matrices, an inverse, those of two folds
+# Of the sample, beside those of the terms: the sums of two places and of a third that is made, an
+# inverse in each of two threads with what it is made from, and the best one.
+MATRICES_OF_SEARCH = 9
 
 
 class LearnedMetric(BaseEstimator):
@@ -173,7 +176,7 @@ class LearnedMetric(BaseEstimator):
         decision = machine.plan(X)
         count = min(len(X), int(self.sample))  # type: ignore[arg-type]
         terms = len(metric_terms(machine.kernel) or [])
-        search = 8 * (MATRICES_OF_SEARCH + 3 * terms) * count**2
+        search = 8 * (MATRICES_OF_SEARCH + KEPT_PER_TERM * terms) * count**2
         why = (
             f"before that, the metric is learned from {count} items in about "
             f"{10 * (int(self.rounds) + 1)} factors of their matrix"
