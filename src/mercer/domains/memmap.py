@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.errors import DomainError
 
-__all__ = ["copied", "mapping", "read_rows"]
+__all__ = ["copied", "mapping", "place_in_file", "read_rows"]
 
 BLOCK_BYTES = 2**25  # read at once where rows do not lie one after the other
 
@@ -77,7 +77,7 @@ class TruncatedFile(Exception):
 
 def _read(file: BinaryIO, mapped: np.memmap, part: np.ndarray) -> np.ndarray:
     """Read an array from where its numbers are in a file."""
-    place = _place(mapped, part)
+    place = place_in_file(mapped, part)
     out = np.empty(part.shape, part.dtype)
     if part.flags.c_contiguous:
         _fill(file, place, out)
@@ -121,14 +121,14 @@ def _fill(file: BinaryIO, place: int, out: np.ndarray) -> None:
 def _through(mapped: np.memmap, part: np.ndarray) -> np.ndarray:
     """Copy an array out of its mapping, if the file is long enough now."""
     low, high = np.lib.array_utils.byte_bounds(part)
-    start = _place(mapped, part) + low - _address(part)
+    start = place_in_file(mapped, part) + low - _address(part)
     size = _pages(mapped).size()
     if start + high - low > size:
         raise TruncatedFile(start, high - low, max(0, size - start))
     return np.array(part, subok=False)
 
 
-def _place(mapped: np.memmap, part: np.ndarray) -> int:
+def place_in_file(mapped: np.memmap, part: np.ndarray) -> int:
     """Return the byte of the file at which the first number of a view is.
 
     The view's own `offset` is that of the whole mapping, so addresses are compared.

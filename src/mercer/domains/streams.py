@@ -7,7 +7,6 @@ and a sample of the rows.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from typing import Any
@@ -26,16 +25,16 @@ from mercer.domains.chunks import (
     require_whole,
 )
 from mercer.domains.first_pass import Survey, summarize
-from mercer.domains.memmap import mapping, read_rows
+from mercer.domains.memmap import mapping
+from mercer.domains.parts import Divisible, Numbered, NumberedPart, Part
 from mercer.domains.points import Domain, Items, Points
 from mercer.domains.prefetch import prefetch
+from mercer.domains.slices import Slices
 from mercer.domains.tables import is_frame
 from mercer.errors import DomainError
 
 __all__ = ["InMemory", "Rows", "Stream", "Streamed", "is_stream"]
 
-CHUNK_BYTES = 32_000_000  # of the numbers of a chunk
-CHUNK_OBJECTS = 10_000  # in a chunk, where nobody knows their size
 STREAMED_BYTES = 64_000_000  # from which on a mapped array is read in chunks
 END = object()
 
@@ -111,7 +110,47 @@ class Stream:
         >>> [chunk.place for chunk in stream.read(VECTORS)]
         [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
         """
+        if isinstance(array, Stream):
+            raise DomainError("Stream.rows takes an array, and this is a stream already")
         return cls(Slices(array, y, weights, size))
+
+    @classmethod
+    def numbered(cls, function: Callable[[int], Any], count: int) -> Stream:
+        """Return a stream of `count` chunks, each of which a function makes from its number.
+
+        Unlike those of an iterator, these chunks can be read by several computers at once. The
+        function must travel to them and give the same rows each time.
+
+        Examples
+        --------
+        >>> from mercer.domains import VECTORS
+        >>> stream = Stream.numbered(lambda number: np.full((2, 1), float(number)), 3)
+        >>> stream.survey(VECTORS).count
+        6
+        """
+        if not callable(function):
+            raise DomainError(
+                f"Stream.numbered takes a function of a number, found {type(function).__name__}"
+            )
+        return cls(Numbered(function, require_whole("count", count)))
+
+    def parts(self) -> list[Part]:
+        """Return the chunks as parts, each of which can be read on its own.
+
+        Examples
+        --------
+        >>> [part.count for part in Stream.rows(np.eye(5), size=2).parts()]
+        [2, 2, 1]
+        """
+        if isinstance(self.chunks, Divisible):
+            return list(self.chunks.parts())
+        if isinstance(self.chunks, list | tuple):
+            return [NumberedPart(self.chunks.__getitem__, n) for n in range(len(self.chunks))]
+        raise DomainError(
+            "the chunks of this stream come one after the other, so that several computers cannot "
+            "read them; use files (mercer.sources.stream), Stream.rows(array), or "
+            "Stream.numbered(function, count), whose function makes any chunk from its number"
+        )
 
     def __repr__(self) -> str:
         if isinstance(self.chunks, Slices):
@@ -216,39 +255,6 @@ class Stream:
                 survey.finish(start)
 
 
-class Slices:
-    """An array, row after row: chunks that can be made again and again."""
-
-    fresh = True
-
-    def __init__(
-        self, array: Any, y: ArrayLike | None, weights: ArrayLike | None, size: int | None
-    ) -> None:
-        if isinstance(array, Stream):
-            raise DomainError("Stream.rows takes an array, and this is a stream already")
-        # Of other forms of sparse arrays rows are slow to take, or not to be had.
-        self.array = array.tocsr() if sparse.issparse(array) else array
-        self.y, self.weights = y, weights
-        self.count = _length(array)
-        for name, other in (("y", y), ("sample_weight", weights)):
-            if not _is_scalar(other) and _length(other) != self.count:
-                raise DomainError(
-                    f"Found input variables with inconsistent numbers of samples: X has "
-                    f"{self.count}, {name} has {_length(other)}"
-                )
-        given = size if size is None else require_whole("size", size)
-        self.size = given or _rows_of_a_chunk(array, self.count)
-
-    def __repr__(self) -> str:
-        return f"{type(self.array).__name__} of {self.count} rows, size={self.size}"
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
-        for start in range(0, self.count, self.size):
-            stop = min(start + self.size, self.count)
-            # No name holds on to a part, which would stay while the next one is read.
-            yield tuple(_part(whole, start, stop) for whole in (self.array, self.y, self.weights))
-
-
 class Rows:
     """Rows that are read in passes, a piece at a time.
 
@@ -256,9 +262,13 @@ class Rows:
     ----------
     count : int
         How many there are.
+    chunked : bool
+        Whether pieces are chunks, whose sums are made one by one and then added up in a fixed
+        order, so that it does not matter who has made them.
     """
 
     count: int
+    chunked = False
 
     def pieces(self) -> Iterator[tuple[slice, Points]]:
         """Yield all rows in their order: where they are, and the points."""
@@ -298,6 +308,8 @@ class Streamed(Rows):
     >>> [(place.start, place.stop, len(part)) for place, part in rows.pieces()]
     [(0, 2, 2), (2, 3, 1)]
     """
+
+    chunked = True
 
     def __init__(self, stream: Stream, domain: Domain, survey: Survey, ahead: bool = True) -> None:
         self.stream = stream
@@ -360,40 +372,3 @@ def _start(chunks: Callable[[], Iterable[Any]] | Iterable[Any]) -> Iterator[Any]
             f"the function of a stream must return an iterator over chunks, but it returned "
             f"{type(found).__name__}"
         ) from error
-
-
-def _length(array: object) -> int:
-    shape = getattr(array, "shape", None)
-    if shape:
-        return int(shape[0])
-    if shape is not None or not hasattr(array, "__len__"):
-        raise DomainError(f"Stream.rows takes rows, found {type(array).__name__}")
-    return len(array)
-
-
-def _is_scalar(value: object) -> bool:
-    """Tell one value for all rows, or none, from values of the rows."""
-    return value is None or isinstance(value, numbers.Real) or getattr(value, "ndim", 1) == 0
-
-
-def _part(whole: Any, start: int, stop: int) -> Any:
-    """Return some rows of a container."""
-    if _is_scalar(whole):
-        return whole
-    if mapping(whole) is not None:
-        return read_rows(whole, start, stop)
-    if hasattr(whole, "iloc"):
-        return whole.iloc[start:stop]
-    return whole[start:stop]
-
-
-def _rows_of_a_chunk(array: Any, count: int) -> int:
-    """Return how many rows have about the bytes that a chunk should have."""
-    if sparse.issparse(array):
-        row = 12 * array.nnz / max(count, 1)
-    elif getattr(array, "ndim", 0) > 1:
-        size = 4 if getattr(array, "dtype", None) == np.float32 else 8  # what is worked with
-        row = size * float(np.prod(array.shape[1:]))
-    else:
-        return CHUNK_OBJECTS
-    return max(1, min(int(CHUNK_BYTES / max(row, 1)), max(count, 1)))

@@ -22,10 +22,11 @@ import numpy as np
 
 from mercer.domains import Points, Rows
 from mercer.engine.tiles import fill, prepare_points, spans
+from mercer.gram.fold import Fold
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.lapack import add_inner
-from mercer.threads import in_threads
+from mercer.threads import in_threads, one_blas_thread
 
 __all__ = ["CenterSketch", "FeatureSketch", "Sketch", "whiten"]
 
@@ -86,27 +87,23 @@ class Sketch:
 
     def adjoint(self, V: np.ndarray) -> np.ndarray:
         """Return Cᵀ @ V."""
-        sums = self._sums(V.shape[1])
 
-        def use(place: slice, C: np.ndarray, group: int) -> None:
-            sums[group] += C.T @ V[place]
+        def use(place: slice, C: np.ndarray, sums: list[np.ndarray]) -> None:
+            sums[0] += C.T @ V[place]
 
-        self._pass(use, self._low, len(sums))
-        return sums.sum(axis=0)
+        return self._added([(self.count, V.shape[1])], use, self._low, SUM_GROUPS)[0]
 
     def normal(self, A: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """Return CᵀW(CA), with weights of the items, or of items and columns."""
         W = weights[:, None] if weights is not None and weights.ndim == 1 else weights
-        sums = self._sums(A.shape[1])
 
-        def use(place: slice, C: np.ndarray, group: int) -> None:
+        def use(place: slice, C: np.ndarray, sums: list[np.ndarray]) -> None:
             values = C @ A
             if W is not None:
                 values *= W[place]
-            sums[group] += C.T @ values
+            sums[0] += C.T @ values
 
-        self._pass(use, self._low, len(sums))
-        return sums.sum(axis=0)
+        return self._added([(self.count, A.shape[1])], use, self._low, SUM_GROUPS)[0]
 
     def moments(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return CᵀWC."""
@@ -116,23 +113,22 @@ class Sketch:
         self, V: np.ndarray, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return CᵀWC and CᵀV, in one pass."""
+        low, sums = self.lower_moments(V, weights)
+        low = np.tril(low)
+        return low + np.tril(low, -1).T, sums
+
+    def lower_moments(self, V: np.ndarray, weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Return CᵀWC, of which only the lower triangle counts, and CᵀV."""
         M = self.count
-        count = moment_sums(M)
-        H = np.zeros((count, M, M))
-        sums = np.zeros((count, M, V.shape[1]))
         roots = None if weights is None else np.sqrt(weights)
 
-        def use(place: slice, C: np.ndarray, group: int) -> None:
-            sums[group] += C.T @ V[place]
+        def use(place: slice, C: np.ndarray, sums: list[np.ndarray]) -> None:
+            sums[1] += C.T @ V[place]
             if roots is not None:
                 C *= roots[place, None]
-            add_inner(H[group], C)
+            add_inner(sums[0], C)
 
-        self._pass(use, MOMENT_ROWS, count)
-        for other in H[1:]:
-            H[0] += other
-        low = np.tril(H[0])
-        return low + np.tril(low, -1).T, sums.sum(axis=0)
+        return self._added([(M, M), (M, V.shape[1])], use, MOMENT_ROWS, moment_sums(M))
 
     def sampled(self, places: np.ndarray) -> np.ndarray:
         """Return the rows of some items; `places` ascend."""
@@ -166,24 +162,60 @@ class Sketch:
         """Rows of a stripe that stays in the cache."""
         return max(STRIPE_ENTRIES // self.count, MIN_STRIPE_ROWS)
 
-    def _sums(self, columns: int) -> np.ndarray:
-        return np.zeros((SUM_GROUPS, self.count, columns))
+    def _added(
+        self,
+        shapes: list[tuple[int, int]],
+        use: Callable[[slice, np.ndarray, list[np.ndarray]], None],
+        height: int,
+        groups: int,
+    ) -> list[np.ndarray]:
+        """Go through all items once and return what `use` has added to arrays of some shapes.
 
-    def _pass(
-        self, use: Callable[[slice, np.ndarray, int], None], height: int, groups: int = SUM_GROUPS
-    ) -> None:
-        """Go through all items once, each group of stripes in its own order."""
+        Rows in memory are added up in one go. Of chunks each has its own sums.
+        """
+        self.passes += 1
+        sums = [np.zeros((groups, *shape)) for shape in shapes]
+
+        def some(place: slice, C: np.ndarray, group: int) -> None:
+            use(place, C, [one[group] for one in sums])
+
+        if not self.rows.chunked:
+            for place, points in self.rows.pieces():
+                self._stripes(place, points, some, height, groups)
+            return _joined(sums)
+        fold = Fold()
+        with one_blas_thread:  # whose number must not show in the sums
+            for place, points in self.rows.pieces():
+                self._stripes(place, points, some, height, groups)
+                fold.add([one.copy() for one in _joined(sums)])
+                for one in sums:
+                    one[...] = 0.0
+        return fold.total()
+
+    def _pass(self, use: Callable[[slice, np.ndarray, int], None], height: int) -> None:
+        """Go through all items once."""
         self.passes += 1
         for place, points in self.rows.pieces():
-            stripes = spans(len(points), height)
+            self._stripes(place, points, use, height, SUM_GROUPS)
 
-            def group(number: int, place=place, points=points, stripes=stripes) -> None:
-                for some in stripes[number::groups]:
-                    C = self._buffer(height)[: some.stop - some.start]
-                    self.fill(points[some], C)
-                    use(slice(place.start + some.start, place.start + some.stop), C, number)
+    def _stripes(
+        self,
+        place: slice,
+        points: Points,
+        use: Callable[[slice, np.ndarray, int], None],
+        height: int,
+        groups: int,
+    ) -> None:
+        """Go through some items, each group of stripes in its own order."""
+        stripes = spans(len(points), height)
 
-            in_threads(group, range(min(groups, len(stripes))), self._threads)
+        def group(number: int) -> None:
+            for some in stripes[number::groups]:
+                C = self._buffer(height)[: some.stop - some.start]
+                self.fill(points[some], C)
+                use(slice(place.start + some.start, place.start + some.stop), C, number)
+
+        in_threads(group, range(min(groups, len(stripes))), self._threads)
 
     _threads = True
 
@@ -193,6 +225,14 @@ class Sketch:
         if name not in own or len(own[name]) < height:
             own[name] = np.empty((height, self.count))
         return own[name]
+
+
+def _joined(sums: list[np.ndarray]) -> list[np.ndarray]:
+    """Return what all groups have added up; it stays where the first one is."""
+    for groups in sums:
+        for other in groups[1:]:
+            groups[0] += other
+    return [groups[0] for groups in sums]
 
 
 class CenterSketch(Sketch):

@@ -18,6 +18,7 @@ Whatever way, the certificate is the true residual of the system.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from mercer.errors import SolveError, ValidityError
+from mercer.gram.fold import FAN
 from mercer.gram.sketch import MIN_STRIPE_ROWS, MOMENT_ROWS, STRIPE_ENTRIES, moment_sums
 from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
 from mercer.solvers.cost import (
@@ -175,6 +177,12 @@ def sketched_cost(size: Size, system: int, seconds: float) -> Cost:
     return Cost(needed, seconds)
 
 
+def _levels(size: Size) -> int:
+    """Return how many sums of chunks wait for others, each in its level of a `Fold`."""
+    chunks = max(size.items * size.row / max(size.piece or 1, 1), 1.0)
+    return 1 + int(math.log(chunks, FAN))
+
+
 @dataclass(frozen=True)
 class SketchedRidge:
     """Solve a ridge problem with the functions of a sketch.
@@ -220,7 +228,8 @@ class SketchedRidge:
         if self.direct:
             # Stripes, both triangles in the end, and sums; then decompositions with workspace.
             threads = 8 * cores() * MOMENT_ROWS * M + 24 * M**2
-            system = max(8 * M**2 * moment_sums(M) + threads, 8 * 9 * M**2)
+            sums = moment_sums(M) + (0 if size.piece is None else 1 + _levels(size))
+            system = max(8 * M**2 * sums + threads, 8 * 9 * M**2)
             # The system is half a matrix product, and one more pass has its residual.
             adding = passes * (n * M**2 * FLOP_SECONDS / cores() + one)
             seconds = adding + one + 30 * factor_seconds(M)

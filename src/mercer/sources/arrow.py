@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from mercer.errors import DomainError
 from mercer.sources.source import Piece, objects, unique_names
 from mercer.sources.textfile import file_errors, first_bytes
 
-__all__ = ["PANDAS_INDEX", "Arrow", "entries", "load_pyarrow", "open_batches"]
+__all__ = ["PANDAS_INDEX", "Arrow", "entries", "exactly", "load_pyarrow", "open_batches"]
 
 PANDAS_INDEX = "__index_level_"  # how pandas calls the index in a file
 
@@ -86,9 +86,22 @@ class ParquetBatches:
     def __exit__(self, *_: object) -> None:
         self.file.close()
 
-    def batches(self, rows: int, wanted: list[str] | None = None) -> Iterator[Any]:
-        """Yield batches of at most so many rows, with the wanted columns (all without it)."""
-        for batch in self.file.iter_batches(batch_size=rows, columns=wanted):
+    @property
+    def counts(self) -> list[int]:
+        """Rows of what can be read on its own: of each row group."""
+        found = self.file.metadata
+        return [found.row_group(number).num_rows for number in range(found.num_row_groups)]
+
+    def batches(
+        self, rows: int, wanted: list[str] | None = None, only: Sequence[int] | None = None
+    ) -> Iterator[Any]:
+        """Yield batches of at most so many rows, with the wanted columns (all without it).
+
+        With `only` those of some row groups.
+        """
+        groups = None if only is None else list(only)
+        found = self.file.iter_batches(batch_size=rows, columns=wanted, row_groups=groups)
+        for batch in found:
             yield from _slices(batch, rows)
 
 
@@ -123,13 +136,54 @@ class ArrowBatches:
         if self.file is not None:
             self.file.close()
 
-    def batches(self, rows: int, wanted: list[str] | None = None) -> Iterator[Any]:
-        """Yield batches of at most so many rows, with the wanted columns (all without it)."""
+    @property
+    def counts(self) -> list[int]:
+        """Rows of what can be read on its own; a stream of Arrow must be read from its start."""
+        if not hasattr(self.reader, "num_record_batches"):
+            return [sum(batch.num_rows for batch in self.reader)]
+        numbers = range(self.reader.num_record_batches)
+        return [self.reader.get_batch(number).num_rows for number in numbers]
+
+    def batches(
+        self, rows: int, wanted: list[str] | None = None, only: Sequence[int] | None = None
+    ) -> Iterator[Any]:
+        """Yield batches of at most so many rows, with the wanted columns (all without it).
+
+        With `only` those of some batches of the file.
+        """
         reader: Any = self.reader
         if hasattr(reader, "num_record_batches"):
-            reader = map(self.reader.get_batch, range(self.reader.num_record_batches))
+            numbers = range(self.reader.num_record_batches) if only is None else only
+            reader = map(self.reader.get_batch, numbers)
         for batch in reader:
             yield from _slices(batch if wanted is None else batch.select(wanted), rows)
+
+
+def exactly(batches: Iterator[Any], rows: int, arrow: Any) -> Iterator[Any]:
+    """Yield the same rows in batches of exactly so many, but for the last one.
+
+    How long the batches of a file are depends on who wrote it, and on the types of the columns.
+    """
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        while batch.num_rows:
+            part = batch.slice(0, rows - count)
+            batch = batch.slice(part.num_rows)
+            held.append(part)
+            count += part.num_rows
+            if count == rows:
+                yield _joined(held, arrow)
+                held, count = [], 0
+    if held:
+        yield _joined(held, arrow)
+
+
+def _joined(batches: list[Any], arrow: Any) -> Any:
+    if len(batches) == 1:
+        return batches[0]
+    table = arrow.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    return table.to_batches()[0]
 
 
 def _slices(batch: Any, rows: int) -> Iterator[Any]:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.domains.chunks import describe_rows
 from mercer.errors import DomainError
 from mercer.sources.arrow import (
     PANDAS_INDEX,
     ArrowBatches,
     ParquetBatches,
     entries,
+    exactly,
     load_pyarrow,
     open_batches,
 )
@@ -53,7 +59,7 @@ def stream(
     ----------
     path : path, or several
         Several files are read one after the other; a folder stands for its Parquet files in the
-        order of their names.
+        order of their names, and so does a pattern such as ``"days/*.parquet"``.
     target : str, optional
         The column that is to be learned; it becomes `y` of each chunk.
     columns : sequence of str, optional
@@ -117,8 +123,38 @@ class ArrowChunks:
         for path in self.paths:
             with self._open(path) as file:
                 _require(self.wanted, file.schema.names, path)
-                for batch in file.batches(self.rows, self.wanted):
+                for batch in exactly(file.batches(self.rows, self.wanted), self.rows, self.arrow):
                     yield self._chunk(batch)
+
+    def parts(self) -> Iterator[ArrowPart]:
+        """Yield the same chunks as parts, for which every file is looked at now."""
+        for path in self.paths:
+            with self._open(path) as file:
+                _require(self.wanted, file.schema.names, path)
+                counts = tuple(file.counts)
+            total = sum(counts)
+            lean = copy(self)  # which travels without the names of all other files
+            lean.paths = [path.absolute()]
+            for start in range(0, total, self.rows):
+                yield ArrowPart(lean, path.absolute(), start, min(start + self.rows, total))
+
+    def read(self, path: Path, start: int, stop: int) -> tuple[Any, Any]:
+        """Return some rows of a file, of which only what holds them is read."""
+        with self._open(path) as file:
+            _require(self.wanted, file.schema.names, path)
+            ends = np.cumsum([0, *file.counts])
+            if stop > ends[-1]:
+                raise DomainError(f"{path} has {ends[-1]} rows, but {stop} when it was first read")
+            only = [
+                number
+                for number, (first, last) in enumerate(itertools.pairwise(ends.tolist()))
+                if first < stop and last > start
+            ]
+            before = int(ends[only[0]])
+            batches = file.batches(self.rows, self.wanted, only)
+            cut = _between(batches, start - before, stop - before)
+            (batch,) = exactly(cut, stop - start, self.arrow)
+            return self._chunk(batch)
 
     @property
     def arrow(self) -> Any:
@@ -150,6 +186,39 @@ class ArrowChunks:
             yield file
 
 
+@dataclass(frozen=True)
+class ArrowPart:
+    """Some rows of a file of Parquet or Arrow."""
+
+    chunks: ArrowChunks
+    path: Path
+    start: int
+    stop: int
+
+    @property
+    def count(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def title(self) -> str:
+        return f"{self.path}, {describe_rows(self.start, self.count)}"
+
+    def read(self) -> tuple[Any, Any]:
+        return self.chunks.read(self.path, self.start, self.stop)
+
+
+def _between(batches: Iterator[Any], start: int, stop: int) -> Iterator[Any]:
+    """Yield the rows from one place to another, and read no further."""
+    first = 0
+    for batch in batches:
+        low, high = max(start - first, 0), min(stop - first, batch.num_rows)
+        if low < high:
+            yield batch.slice(low, high - low)
+        first += batch.num_rows
+        if first >= stop:
+            return
+
+
 class TextChunks:
     """A table that is read as the sample of it was, piece after piece."""
 
@@ -179,6 +248,36 @@ class TextChunks:
         for sheet in chunks(self.path, self.recipe, self.rows):
             yield sheet.X, sheet.y
 
+    def parts(self) -> Iterator[TextPart]:
+        """Yield the same chunks as parts; the file is read once for how many there are.
+
+        Rows of text have no places of their own, so that a part is found by going through the
+        rows before it.
+        """
+        for number, sheet in enumerate(self):
+            yield TextPart(self, self.path.absolute(), number, len(sheet[0]))
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """A chunk of a table of text."""
+
+    chunks: TextChunks
+    path: Path
+    number: int
+    count: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.path}, chunk {self.number}"
+
+    def read(self) -> tuple[Any, Any]:
+        source = chunks(self.path, self.chunks.recipe, self.chunks.rows)
+        sheet = next(itertools.islice(source, self.number, None), None)
+        if sheet is None:
+            raise DomainError(f"{self.path} is shorter than it was when it was first read")
+        return sheet.X, sheet.y
+
 
 def _paths(path: Paths) -> list[Path]:
     """Return the files that a path, a folder or several paths stand for."""
@@ -188,6 +287,11 @@ def _paths(path: Paths) -> list[Path]:
             raise DomainError("there are no files to read")
         return found
     one = Path(path)
+    if glob.has_magic(str(path)) and not one.exists():
+        found = [Path(file) for file in sorted(glob.glob(str(path), recursive=True))]
+        if not found:
+            raise DomainError(f"no file has a name like {path}")
+        return found
     if not one.is_dir():
         return [one]
     found = sorted(

@@ -163,7 +163,7 @@ def test_features_need_a_kernel_that_has_them():
 def mapped(tmp_path, monkeypatch):
     """Two sets in files, which are read in chunks however small they are."""
     monkeypatch.setattr("mercer.domains.streams.STREAMED_BYTES", 0)
-    monkeypatch.setattr("mercer.domains.streams.CHUNK_BYTES", 16 * 100)
+    monkeypatch.setattr("mercer.domains.slices.CHUNK_BYTES", 16 * 100)
     found = []
     for name, A in zip("xy", sets(730, 510), strict=True):
         file = np.lib.format.open_memmap(tmp_path / name, "w+", A.dtype, A.shape)
