@@ -16,6 +16,7 @@ from typing import Any
 from numpy.linalg import LinAlgError
 
 __all__ = [
+    "ClusterError",
     "ConvergenceWarning",
     "DomainError",
     "DomainTypeError",
@@ -52,6 +53,10 @@ class ValidityError(MercerError, ValueError):
 
 class PlanError(MercerError, MemoryError):
     """The work would not fit; the message says the bytes needed and the bytes there."""
+
+
+class ClusterError(MercerError, RuntimeError):
+    """A cluster does not answer or cannot do the work; the message names the worker or file."""
 
 
 class SolveError(MercerError, LinAlgError):

@@ -31,6 +31,7 @@ ORDER = (
     "models",
     "engine",
     "kernels",
+    "cluster",
     "gram",
     "solvers",
     "plans",

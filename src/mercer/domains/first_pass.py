@@ -16,8 +16,10 @@ from mercer.domains.vectors import Vectors
 from mercer.errors import DomainError
 from mercer.reservoir import Reservoir
 
-__all__ = ["Survey", "summarize"]
+__all__ = ["Survey", "joined_arrays", "joined_points", "summarize"]
 
+EMPTY = "the stream is empty: 0 sample(s) were found while a minimum of 1 is required."
+WEIGHTLESS = "all sample weights are zero, so there is nothing to learn from"
 SAME = "every pass must give the same rows in the same order, so nothing may be shuffled or drawn"
 
 
@@ -95,7 +97,7 @@ def summarize(chunks: Iterable[Chunk], sample: int, seed: int) -> Survey:
 
     Memory grows with the sample and with y and the weights, not with the rows.
     """
-    reservoir = Reservoir(sample, seed, _concatenated)
+    reservoir = Reservoir(sample, seed, joined_points)
     targets: list[np.ndarray] = []
     weights: list[np.ndarray] = []
     form, count, number, largest, size = None, 0, 0, 0, 0
@@ -110,20 +112,27 @@ def summarize(chunks: Iterable[Chunk], sample: int, seed: int) -> Survey:
         reservoir.offer(chunk.points)
         del chunk  # before the next one is read
     if form is None:
-        raise DomainError(
-            "the stream is empty: 0 sample(s) were found while a minimum of 1 is required."
-        )
+        raise DomainError(EMPTY)
     reservoir.settle()
     (points,), places = reservoir.kept, reservoir.places
-    w = _joined(weights)
+    w = joined_arrays(weights)
     if w is not None and not w.any():
-        raise DomainError("all sample weights are zero, so there is nothing to learn from")
+        raise DomainError(WEIGHTLESS)
     return Survey(
-        count, number, largest, form.width, size / count, _joined(targets), w, points, places, form
+        count,
+        number,
+        largest,
+        form.width,
+        size / count,
+        joined_arrays(targets),
+        w,
+        points,
+        places,
+        form,
     )
 
 
-def _concatenated(parts: list[Points]) -> Points:
+def joined_points(parts: list[Points]) -> Points:
     """Join points two by two, so that each is copied a few times only."""
     while len(parts) > 1:
         pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
@@ -131,7 +140,7 @@ def _concatenated(parts: list[Points]) -> Points:
     return parts[0]
 
 
-def _joined(parts: list[np.ndarray]) -> np.ndarray | None:
+def joined_arrays(parts: list[np.ndarray]) -> np.ndarray | None:
     """Return the arrays as one, letting go of each as it is copied."""
     if not parts:
         return None

@@ -20,11 +20,12 @@ One that can also store a whole matrix where it computes, and factor it there, h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from mercer.domains import GramRows, Points, Rows, Table, Vectors
+from mercer.domains import Domain, GramRows, Points, Rows, Stream, Streamed, Table, Vectors
 from mercer.errors import PlanError, suggestion
 from mercer.gram.operator import (
     Blocked,
@@ -36,7 +37,7 @@ from mercer.gram.operator import (
     product,
     square_matrix,
 )
-from mercer.gram.sketch import CenterSketch
+from mercer.gram.sketch import CenterSketch, FeatureSketch, Sketch
 from mercer.kernels import Kernel, assume_psd, named
 
 __all__ = [
@@ -45,14 +46,18 @@ __all__ = [
     "NumPyEngine",
     "StoredMatrix",
     "Storing",
+    "Surveying",
     "TorchEngine",
     "assemble",
+    "assemble_features",
     "assemble_sketch",
     "choose_engine",
     "engine_named",
     "engine_names",
     "multiply",
+    "name_of",
     "register_engine",
+    "surveying_engine",
 ]
 
 GPU_FROM_ITEMS = 10_000  # for fewer, the way to a GPU takes longer than the work
@@ -228,6 +233,23 @@ class TorchEngine:
         return device_product(kernel, A, B, coefficients, self.device)
 
 
+@runtime_checkable
+class Surveying(Protocol):
+    """An engine that reads streams itself, from the first pass on."""
+
+    def wants_streams(self) -> bool:
+        """Tell whether to take streams where the user leaves it open."""
+        ...
+
+    def survey(self, stream: Stream, domain: Domain, sample: int, seed: int = 0) -> Streamed:
+        """Read a stream for the first time, and return its rows with what was found."""
+        ...
+
+    def features(self, features: Callable[[Points], Any], rows: Rows, count: int) -> Sketch:
+        """Return the matrix of explicit features of such rows."""
+        ...
+
+
 _engines: dict[str, Engine] = {"cpu": NumPyEngine(), "cuda": TorchEngine()}
 
 
@@ -261,6 +283,23 @@ def engine_named(name: str) -> Engine:
     if name not in _engines:
         raise PlanError(f"there is no device {name!r}{suggestion(name, _engines)}")
     return _engines[name]
+
+
+def surveying_engine(asked: str) -> Surveying | None:
+    """Return the engine that reads streams itself: the one that is asked for, or that wants to.
+
+    None leaves them to this process.
+    """
+    some = _engines.values() if asked == "auto" else [engine_named(asked)]
+    for engine in some:
+        if isinstance(engine, Surveying) and (asked != "auto" or engine.wants_streams()):
+            return engine
+    return None
+
+
+def name_of(engine: object) -> str:
+    """Return the name of an engine."""
+    return next(name for name, one in _engines.items() if one is engine)
 
 
 def choose_engine(asked: str, points: Points) -> str:
@@ -323,6 +362,16 @@ def assemble_sketch(
     """
     engine = engine_named(_place(decision)[1])
     return engine.sketch(kernel, rows, centers, precision, uniform)
+
+
+def assemble_features(
+    features: Callable[[Points], Any], rows: Rows, count: int, decision: Choice | str = "random"
+) -> Sketch:
+    """Return the matrix of explicit features of many items, where it was decided to compute."""
+    engine = engine_named(_place(decision)[1])
+    if isinstance(engine, Surveying):
+        return engine.features(features, rows, count)
+    return FeatureSketch(features, rows, count)
 
 
 def multiply(

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import Points, Rows
-from mercer.engine.tiles import fill, prepare_points, spans
+from mercer.engine.tiles import diagonal, fill, prepare_points, spans
 from mercer.gram.fold import Fold
 from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
@@ -138,6 +138,10 @@ class Sketch:
             if b > a:
                 self.fill(points[places[a:b] - place.start], found[a:b])
         return found
+
+    def diagonal_sum(self, kernel: Kernel) -> float:
+        """Return Σ k(xᵢ, xᵢ) over all items."""
+        return sum(float(np.sum(diagonal(kernel, part))) for _, part in self.rows.pieces())
 
     # ---- what solvers ask for -------------------------------------------------------------------
 

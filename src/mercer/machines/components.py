@@ -89,8 +89,7 @@ def components_of(
         scores = sketch.product(a) - mean @ vectors
         signs = np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(len(values))])
         a, vectors, scores = a * signs, vectors * signs, scores * signs
-    whole = sum(float(np.sum(diagonal(kernel, part))) for _, part in items.rows.pieces())
-    trace = whole - n * float(mean @ mean)
+    trace = sketch.diagonal_sum(kernel) - n * float(mean @ mean)
     means = mean @ vectors
     S = None if scores is None else scores.T @ scores  # which is to be diag(values)
     if S is None:

@@ -17,8 +17,13 @@ import numpy as np
 from mercer.domains import InMemory, Items, Points, Rows, Stream, Streamed, Vectors, is_stream
 from mercer.engine.tiles import fill, working_bytes
 from mercer.errors import DomainError, ValidityError
-from mercer.gram import Blocked, Dense, assemble_sketch
-from mercer.gram.sketch import FeatureSketch
+from mercer.gram import (
+    Blocked,
+    Dense,
+    assemble_features,
+    assemble_sketch,
+    surveying_engine,
+)
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.features import RandomFeatures
@@ -135,9 +140,14 @@ def read_training_set(machine: Any, X: Items, y: Any, weights: Any) -> TrainingS
         return TrainingSet(X, in_memory(machine._admit(X)), y, weights)
     stream = X if isinstance(X, Stream) else Stream.rows(X)
     domain = named(machine.kernel).domain
-    survey = stream.survey(domain, MAX_CANDIDATES)
+    engine = surveying_engine(requested(machine.follow, sketches=True).device)
+    if engine is None:
+        rows = Streamed(stream, domain, stream.survey(domain, MAX_CANDIDATES))
+    else:
+        rows = engine.survey(stream, domain, MAX_CANDIDATES)
+    survey = rows.survey
     items = SampledItems(
-        Streamed(stream, domain, survey), survey.sample, survey.places,
+        rows, survey.sample, survey.places,
         piece=int(survey.largest * survey.bytes), row=survey.bytes,
     )  # fmt: skip
     y = survey.target if y is None else y
@@ -199,7 +209,7 @@ class Sketching:
         if isinstance(how, Random):
             features: Any = kernel.random_features(how.features, how.seed)
             features(items.sample[:1])  # refuses other kernels before work starts
-            sketch: Any = FeatureSketch(features, rows, how.features)
+            sketch: Any = assemble_features(features, rows, how.features, decision)
             return cls(kernel, how, sketch, items, features=features)
         centers = centers_for(kernel, items, how)
         uniform = how.choose == "uniform" and not how.given

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from mercer.domains import Points
 from mercer.errors import PlanError, ValidityError
-from mercer.gram import engine_named
+from mercer.gram import engine_named, name_of, surveying_engine
 from mercer.gram.engines import Storing
 from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
@@ -92,6 +92,9 @@ def decide_sketch(
     found = choose_approximation(request, size, newton, whole)
     # Newton's method asks for more digits than one system does.
     double = request.precision == "double" or newton
+    reader = None if size.piece is None else surveying_engine(request.device)
+    if reader is not None:
+        return replace(found, device=name_of(reader))
     return place(found, gpu, kernel, sample, double, size.items, newton)
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mercer.domains import VECTORS, InMemory, Points, to_numpy
+from mercer.engine.tiles import diagonal
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
 from mercer.gram.device.devices import (
     Tensor,
@@ -97,6 +98,11 @@ class DeviceSketch:
     def core(self) -> np.ndarray:
         """Return k(Z, Z) in double precision."""
         return to_numpy(self._core())
+
+    def diagonal_sum(self, kernel: Kernel) -> float:
+        """Return Σ k(xᵢ, xᵢ) over all items."""
+        pieces = _held(self._given[1]).pieces()
+        return sum(float(np.sum(to_numpy(diagonal(kernel, part)))) for _, part in pieces)
 
     def _core(self) -> Any:
         return evaluate(self.kernel, self.centers.double())
