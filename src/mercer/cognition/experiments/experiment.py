@@ -10,11 +10,16 @@ import numpy as np
 import pandas as pd
 
 from mercer.cognition.experiments.responses import admit_responses, pooled_responses
-from mercer.cognition.experiments.trials import Columns, read_trials, sequences_of
-from mercer.cognition.experiments.trials import Sequence as TrialSequence
+from mercer.cognition.experiments.trials import (
+    SPECIAL,
+    TrialColumns,
+    TrialSequence,
+    read_trials,
+    sequences_of,
+)
 from mercer.errors import DomainError
 
-__all__ = ["Experiment"]
+__all__ = ["Experiment", "remarks"]
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ class Experiment:
         >>> read.responses.shape, read.categories.tolist(), len(read.trials)
         ((2, 2, 2), ['A', 'B'], 3)
         """
-        columns = Columns(tuple(stimulus), answer, subject, category, time)
+        columns = TrialColumns(tuple(stimulus), answer, subject, category, time)
         table, notes = read_trials(path, columns, where, asked, answers, milliseconds, missing)
         return cls.from_trials(table, exemplars, categories, source, notes=notes)
 
@@ -154,16 +159,19 @@ class Experiment:
                 table[name] = None
         if "asked" not in table:
             table["asked"] = table["answer"].notna()
-        special = ("subject", "category", "answer", "time", "asked", "line")
-        dimensions = tuple(name for name in table.columns if name not in special)
+        dimensions = tuple(name for name in table.columns if name not in SPECIAL)
         if exemplars is None:
             exemplars, categories = _learned(table, dimensions)
         exemplars = np.asarray(exemplars, dtype=np.float64)
-        classes = np.unique(np.asarray(categories))
-        stimuli, counts = _count(table[table["asked"].astype(bool)], dimensions, classes)
+        classes = _classes(categories)
+        for name in ("category", "answer"):
+            table[name] = _in_terms_of(classes, table[name])
+        asked = table[table["asked"].astype(bool)]
+        stimuli, counts, names = _count(asked, dimensions, classes)
+        found = [*notes, *_contradictions(exemplars, categories), *remarks(counts, names, classes)]
         return cls(
             exemplars, np.asarray(categories), stimuli, counts, source=source, trials=table,
-            dimensions=dimensions, notes=(*notes, *_remarks(counts, table, classes)),
+            dimensions=dimensions, notes=tuple(found),
         )  # fmt: skip
 
     @property
@@ -201,13 +209,13 @@ def _learned(table: pd.DataFrame, dimensions: tuple[str, ...]) -> tuple[np.ndarr
 
 def _count(
     table: pd.DataFrame, dimensions: tuple[str, ...], classes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct stimuli, sorted, and the counts (subjects, stimuli, categories)."""
+) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+    """Return the distinct stimuli, sorted, counts (subjects, stimuli, categories), and names."""
     rows = table[list(dimensions)].to_numpy(dtype=np.float64)
     stimuli, where = np.unique(rows, axis=0, return_inverse=True)
     who, names = pd.factorize(table["subject"])
     answers = table["answer"].to_numpy()
-    known = np.isin([str(answer) for answer in answers], classes.astype(str))
+    known = np.array([answer in set(classes.tolist()) for answer in answers], dtype=bool)
     if not known.all():
         at = int(np.flatnonzero(~known)[0])
         line = f"line {table['line'].iloc[at]}" if "line" in table else f"row {table.index[at]}"
@@ -215,21 +223,68 @@ def _count(
             f"{line}: the answer {answers[at]!r} is none of the categories {classes.tolist()}; "
             "say what answers mean with answers={...}"
         )
-    place = {str(name): k for k, name in enumerate(classes.tolist())}
-    codes = np.array([place[str(answer)] for answer in answers], dtype=np.int64)
+    place = {name: k for k, name in enumerate(classes.tolist())}
+    codes = np.array([place[answer] for answer in answers], dtype=np.int64)
     counts = np.zeros((len(names), len(stimuli), len(classes)), dtype=np.int64)
     np.add.at(counts, (who, where.ravel(), codes), 1)
-    return stimuli, counts
+    return stimuli, counts, names.tolist()
 
 
-def _remarks(counts: np.ndarray, table: pd.DataFrame, classes: np.ndarray) -> list[str]:
-    """Return what a reader of the answers should know."""
+def _classes(categories: Any) -> np.ndarray:
+    """Return the categories in sorted order."""
+    try:
+        classes = np.unique(np.asarray(categories))
+    except TypeError as error:
+        raise DomainError(
+            "some categories are numbers, others texts; write all of them in one way"
+        ) from error
+    if len(classes) < 2:
+        raise DomainError(
+            f"there is only the category {classes.tolist()[0]!r}; people need at least two to "
+            "tell apart"
+        )
+    return classes
+
+
+def _in_terms_of(classes: np.ndarray, names: pd.Series) -> pd.Series:
+    """Return names as the classes are written, if they are some: 1, "1" and 1.0 are the same."""
+    known = {_text(name): name for name in classes.tolist()}
+    found = [None if pd.isna(name) else known.get(_text(name), name) for name in names]
+    return pd.Series(found, index=names.index, dtype=object)
+
+
+def _text(name: Any) -> str:
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
+
+
+def _contradictions(exemplars: np.ndarray, categories: Any) -> list[str]:
+    """Return what was told of stimuli that belong to several categories."""
+    shown, counts = np.unique(exemplars, axis=0, return_counts=True)
+    twice = shown[counts > 1]
+    if len(twice) == 0:
+        return []
+    names = np.asarray(categories)[(exemplars == twice[0]).all(axis=1)].tolist()
+    if len(set(names)) == 1:
+        return []
+    return [
+        f"{len(twice)} stimuli were told to belong to several categories, such as "
+        f"{twice[0].tolist()} to {' and '.join(map(repr, sorted(set(names), key=str)))}"
+    ]
+
+
+def remarks(counts: np.ndarray, names: Sequence[Any], classes: np.ndarray) -> list[str]:
+    """Return what a reader of counts (subjects, stimuli, categories) should know.
+
+    Examples
+    --------
+    >>> remarks(np.array([[[3, 0], [2, 0]]]), ["s1"], np.array(["A", "B"]))[0]
+    "subject 's1' answered 'A' in all 5 trials"
+    """
     found = []
-    names = list(dict.fromkeys(table.loc[table["asked"].astype(bool), "subject"]))
     for name, one in zip(names, counts.sum(axis=1), strict=True):
         if np.sum(one > 0) == 1:
             only = classes.tolist()[int(np.argmax(one))]
-            found.append(f"subject {name!r} answered {only!r} in all {one.sum()} trials")
+            found.append(f"subject {name!r} answered {only!r} in all {one.sum():g} trials")
     every = np.flatnonzero((counts.sum(axis=0) > 0).sum(axis=1) == 1)
     if len(every):
         found.append(

@@ -16,14 +16,16 @@ import pandas as pd
 from mercer.domains import is_frame
 from mercer.errors import DomainError, ValidityError, suggestion
 
-__all__ = ["Columns", "Sequence", "read_trials", "sequences_of"]
+__all__ = ["SPECIAL", "TrialColumns", "TrialSequence", "read_trials", "sequences_of"]
 
 NO_ANSWER = ("", "None", "none", "null", "NA", "NaN", "nan", "undefined")  # of several programs
 MISSING = ("error", "skip")
+SHORT_TIME, LONG_TIME = 0.05, 60.0  # seconds, between which a typical response time lies
+SPECIAL = ("subject", "category", "answer", "time", "asked", "line")  # columns of trials
 
 
 @dataclass(frozen=True)
-class Columns:
+class TrialColumns:
     """Which column is what."""
 
     stimulus: tuple[str, ...]
@@ -34,7 +36,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Sequence:
+class TrialSequence:
     """The trials of one person, in their order.
 
     Attributes
@@ -72,13 +74,13 @@ class Sequence:
         return np.array([told[0] if c is None else c for c in self.categories])
 
 
-def sequences_of(trials: pd.DataFrame, dimensions: tuple[str, ...]) -> list[Sequence]:
+def sequences_of(trials: pd.DataFrame, dimensions: tuple[str, ...]) -> list[TrialSequence]:
     """Return the trials of each person."""
     found = []
     for subject in dict.fromkeys(trials["subject"]):
         one = trials[trials["subject"] == subject]
         found.append(
-            Sequence(
+            TrialSequence(
                 subject,
                 one[list(dimensions)].to_numpy(dtype=np.float64),
                 _or_none(one["category"]),
@@ -97,7 +99,7 @@ def _or_none(column: pd.Series) -> np.ndarray:
 
 def read_trials(
     path: Any,
-    columns: Columns,
+    columns: TrialColumns,
     where: Mapping[str, Any] | None = None,
     asked: Mapping[str, Any] | None = None,
     answers: Mapping[Any, Any] | None = None,
@@ -109,15 +111,15 @@ def read_trials(
     Examples
     --------
     >>> table = pd.DataFrame({"subject": ["s1"], "size": ["large"], "answer": ["A"]})
-    >>> read_trials(table, Columns(("size",), "answer", "subject", None, None))
+    >>> read_trials(table, TrialColumns(("size",), "answer", "subject", None, None))
     Traceback (most recent call last):
         ...
     mercer.errors.DomainError: line 2 (subject 's1'): size is 'large', which is not a number
     """
     if missing not in MISSING:
         raise ValidityError(f"missing cannot be {missing!r}{suggestion(str(missing), MISSING)}")
-    raw = path.copy() if is_frame(path) else pd.read_csv(path, dtype=str, keep_default_na=False)
-    raw = raw.reset_index(drop=True)
+    raw = path.reset_index(drop=True) if is_frame(path) else _read_file(path)
+    _check_names(columns.stimulus)
     needed = [*columns.stimulus, columns.answer, columns.subject]
     needed += [name for name in (columns.category, columns.time) if name is not None]
     for name in [*needed, *(where or {}), *(asked or {})]:
@@ -125,13 +127,11 @@ def read_trials(
             raise DomainError(
                 f"there is no column {name!r}{suggestion(str(name), map(str, raw.columns))}"
             )
-    if not columns.stimulus:
-        raise DomainError("stimulus names no columns; a stimulus has at least one dimension")
-    raw["line"] = np.arange(len(raw)) + 2
-    raw = raw[_chosen(raw, where)]
+    lines = pd.Series(np.arange(len(raw)) + 2, index=raw.index)  # the heads are line 1
+    raw = raw[_chosen(raw, where) & ~_empty(raw)]
     if len(raw) == 0:
         raise DomainError("no row is a trial; look at the values that where= asks for")
-    table = pd.DataFrame({"subject": raw[columns.subject], "line": raw["line"]})
+    table = pd.DataFrame({"subject": raw[columns.subject], "line": lines[raw.index]})
     _refuse(table, _blank(table["subject"]), "the subject is missing")
     for name in columns.stimulus:
         table[name] = _numbers(raw, table, name)
@@ -141,7 +141,45 @@ def read_trials(
         table["answer"] = _meanings(table, answers)
     table["asked"] = _chosen(raw, asked).to_numpy()
     table["time"] = _times(raw, table, columns.time, milliseconds)
-    return _without_missing(table, missing)
+    table, notes = _without_missing(table, missing)
+    return table, notes + _odd_times(table["time"])
+
+
+def _read_file(path: Any) -> pd.DataFrame:
+    """Return the rows of a file as texts; empty lines are rows, so that lines have numbers."""
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise DomainError(
+            f"the file cannot be read as a table with commas between its columns: {error}"
+        ) from error
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    """Refuse dimensions that trials could not tell from each other, or from something else."""
+    if not names:
+        raise DomainError("stimulus names no columns; a stimulus has at least one dimension")
+    for name in names:
+        if name in SPECIAL or names.count(name) > 1:
+            why = "is there twice" if name not in SPECIAL else "is what trials call something else"
+            raise DomainError(f"a dimension cannot be called {name!r}, which {why}; rename it")
+
+
+def _empty(raw: pd.DataFrame) -> np.ndarray:
+    """Return which rows have nothing in any column."""
+    return np.asarray((raw.isna() | (raw.astype(str) == "")).all(axis=1), dtype=bool)
+
+
+def _odd_times(times: pd.Series) -> list[str]:
+    """Return what is strange about response times that could be in another unit."""
+    known = pd.to_numeric(times).dropna()
+    middle = float(known.median()) if len(known) else 1.0
+    if SHORT_TIME <= middle <= LONG_TIME:
+        return []
+    return [
+        f"half of the response times are above {middle:g} seconds; are they in milliseconds? "
+        "(milliseconds=...)"
+    ]
 
 
 def _chosen(raw: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.Series:
@@ -207,8 +245,14 @@ def _times(
 
 
 def _without_missing(table: pd.DataFrame, missing: str) -> tuple[pd.DataFrame, list[str]]:
-    gaps = table["answer"].isna().to_numpy() & table["asked"].to_numpy()
+    unanswered = table["answer"].isna().to_numpy()
+    gaps = unanswered & table["asked"].to_numpy()
     notes: list[str] = []
+    if (unanswered & ~gaps).any():
+        notes.append(
+            f"{int((unanswered & ~gaps).sum())} trials that were not asked for have no answer; "
+            "they teach, and nothing is compared with them"
+        )
     if gaps.any() and missing == "error":
         advice = '(missing="skip" leaves such trials out, and counts them)'
         _refuse(table, gaps, f"the answer is missing {advice}")

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from mercer.cognition.learners.learner import (
     Learner,
+    Trials,
     admit_new,
     admit_trials,
     distinct_rows,
@@ -170,9 +171,13 @@ class ALCOVE(Learner):
         """
         self._check()
         trials = admit_trials(X, categories, control)
-        d = trials.stimuli.shape[1]
-        H = distinct_rows(trials.stimuli) if nodes is None else admit_new(nodes, "nodes", d)
+        if nodes is None:
+            return self._learn(trials)
+        return self._learn(trials, admit_new(nodes, "nodes", trials.stimuli.shape[1]))
 
+    def _learn(self, trials: Trials, nodes: np.ndarray | None = None) -> Self:
+        d = trials.stimuli.shape[1]
+        H = distinct_rows(trials.stimuli) if nodes is None else nodes
         w, alpha = np.zeros((len(H), len(trials.classes))), np.full(d, 1.0 / d)
         trace = np.empty((len(trials.order), len(trials.classes)))
         stop = learn_alcove(

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mercer.cognition.learners.associative_loops import (
     MACKINTOSH,
@@ -21,8 +20,7 @@ from mercer.cognition.learners.associative_loops import (
     learn_associations,
     simulate_cues,
 )
-from mercer.cognition.learners.learner import Learner, admit_trials, softmax
-from mercer.domains import Items
+from mercer.cognition.learners.learner import Learner, Trials, softmax
 from mercer.errors import ValidityError
 from mercer.kernels import Linear
 from mercer.rkhs import Function
@@ -40,21 +38,7 @@ class AssociativeLearner(Learner):
     salience: Any
     _kind: int
 
-    def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
-        """Learn trial by trial, in the order of the rows.
-
-        Parameters
-        ----------
-        X : array of shape (trials, cues)
-            How much of each cue is there in each trial: 0 (not there) or 1, or something between.
-        categories : sequence of shape (trials,)
-            The outcome of each trial.
-        control : sequence of int, optional
-            What each trial does: 0 (learn, the default), 1 (forget everything, then learn) or 2
-            (answer without learning).
-        """
-        self._check()
-        trials = admit_trials(X, categories, control)
+    def _learn(self, trials: Trials) -> Self:
         d, K = trials.stimuli.shape[1], len(trials.classes)
         V, alpha = np.zeros((d, K)), np.zeros(d)
         trace = np.empty((len(trials.order), K))

@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mercer.cognition.learners.covis_loops import answer_covis, learn_covis, simulate_covis
-from mercer.cognition.learners.learner import Learner, admit_trials, distinct_rows
-from mercer.domains import Items
+from mercer.cognition.learners.learner import Learner, Trials, distinct_rows
 from mercer.errors import DomainError, ValidityError
 from mercer.values import finite, positive, whole
 
@@ -150,21 +148,7 @@ class COVIS(Learner):
         self.system = system
         self.random_state = random_state
 
-    def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
-        """Learn trial by trial, in the order of the rows.
-
-        Parameters
-        ----------
-        X : array of shape (trials, dimensions)
-            The stimulus of each trial.
-        categories : sequence of shape (trials,)
-            The right answer of each trial, of two.
-        control : sequence of int, optional
-            What each trial does: 0 (learn, the default), 1 (forget everything, then learn) or 2
-            (answer without learning).
-        """
-        self._check()
-        trials = admit_trials(X, categories, control)
+    def _learn(self, trials: Trials) -> Self:
         _two(len(trials.classes), trials.classes)
         units = distinct_rows(trials.stimuli)
         T, d = len(trials.order), trials.stimuli.shape[1]

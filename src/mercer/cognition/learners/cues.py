@@ -11,11 +11,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from mercer.cognition.learners.learner import Learner, admit_trials, softmax
+from mercer.cognition.learners.learner import Learner, Trials, softmax
 from mercer.cognition.learners.trial_loops import learn_delta_rule, simulate_delta_rule
-from mercer.domains import Items
 from mercer.errors import DomainError
 from mercer.kernels import Categorical, Kernel, Linear
 from mercer.rkhs import Function
@@ -36,22 +34,7 @@ class Cues(Learner):
     # Whether the weights are coefficients of stimuli, with rows of a Gram matrix as cues.
     _dual: bool
 
-    def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
-        """Learn trial by trial, in the order of the rows.
-
-        Parameters
-        ----------
-        X : array of shape (trials, dimensions)
-            The stimulus of each trial.
-        categories : sequence of shape (trials,)
-            The right answer of each trial.
-        control : sequence of int, optional
-            What each trial does: 0 (learn, the default), 1 (forget everything, then learn) or 2
-            (answer without learning).
-        """
-        self._check()
-        trials = admit_trials(X, categories, control)
-
+    def _learn(self, trials: Trials) -> Self:
         rows = self._prepare(trials.stimuli)
         w = np.zeros((rows.shape[1], len(trials.classes)))
         trace = np.empty((len(trials.order), len(trials.classes)))

@@ -11,13 +11,11 @@ import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mercer.cognition.learners.chance import begin, coin, mix
-from mercer.cognition.learners.learner import Learner, admit_trials
+from mercer.cognition.learners.learner import Learner, Trials
 from mercer.cognition.learners.trial_loops import RESET, TRANSFER
 from mercer.compiled import compiled
-from mercer.domains import Items
 from mercer.errors import DomainError, ValidityError
 from mercer.values import positive, whole
 
@@ -105,21 +103,7 @@ class DIVA(Learner):
         self.choice = choice
         self.random_state = random_state
 
-    def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
-        """Learn trial by trial, in the order of the rows.
-
-        Parameters
-        ----------
-        X : array of shape (trials, dimensions)
-            Features from 0 to 1.
-        categories : sequence of shape (trials,)
-            The right answer of each trial.
-        control : sequence of int, optional
-            What each trial does: 0 (learn, the default), 1 (forget everything, then learn) or 2
-            (answer without learning).
-        """
-        self._check()
-        trials = admit_trials(X, categories, control)
+    def _learn(self, trials: Trials) -> Self:
         stimuli = _between(trials.stimuli)
         d, K = stimuli.shape[1], len(trials.classes)
         v = np.empty((int(self.hidden), d + 1))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from mercer.cognition.learners.exit_loops import learn_exit, respond_exit, simulate_exit
 from mercer.cognition.learners.learner import (
     Learner,
+    Trials,
     admit_new,
     admit_trials,
     distinct_rows,
@@ -146,12 +147,17 @@ class EXIT(Learner):
         """
         self._check()
         trials = admit_trials(X, categories, control)
+        if nodes is None:
+            return self._learn(trials)
+        return self._learn(trials, admit_new(nodes, "nodes", trials.stimuli.shape[1]))
+
+    def _learn(self, trials: Trials, nodes: np.ndarray | None = None) -> Self:
         stimuli = self._cues(trials.stimuli)
         if nodes is None:
             learned = trials.stimuli[np.unique(trials.order[trials.control != 2])]
             H = self._cues(distinct_rows(learned))
         else:
-            H = self._cues(admit_new(nodes, "nodes", trials.stimuli.shape[1]))
+            H = self._cues(nodes)
         w, v = np.zeros((stimuli.shape[1], len(trials.classes))), np.zeros(H.shape)
         trace = np.empty((len(trials.order), len(trials.classes)))
         stop = learn_exit(

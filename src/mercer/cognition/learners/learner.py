@@ -49,7 +49,7 @@ class Trials:
 class Learner(ClassifierMixin, BaseEstimator):
     """What learners share: trial by trial through one sequence, or many simulated subjects.
 
-    A subclass says how one subject learns (`fit`), how many do (`_prepare`, `_simulate`), and
+    A subclass says how one subject learns (`_learn`), how many do (`_prepare`, `_simulate`), and
     what the learned function gives for new stimuli (`_outputs`, `_choose`).
     """
 
@@ -60,6 +60,22 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     # Parameters that can be fitted to answers or learning curves, and where they are looked for.
     fittable: ClassVar[dict[str, tuple[float, float]]] = {}
+
+    def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
+        """Learn trial by trial, in the order of the rows.
+
+        Parameters
+        ----------
+        X : array of shape (trials, dimensions)
+            The stimulus of each trial.
+        categories : sequence of shape (trials,)
+            The right answer of each trial.
+        control : sequence of int, optional
+            What each trial does: 0 (learn, the default), 1 (forget everything, then learn) or 2
+            (answer without learning).
+        """
+        self._check()
+        return self._learn(admit_trials(X, categories, control))
 
     def simulate(
         self,
@@ -150,6 +166,10 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _check(self) -> None:
         """Refuse parameters that make no sense."""
+        raise NotImplementedError
+
+    def _learn(self, trials: Trials) -> Self:
+        """Learn from trials that were admitted, with parameters that were checked."""
         raise NotImplementedError
 
     def _prepare(self, stimuli: np.ndarray) -> Any:

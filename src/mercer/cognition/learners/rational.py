@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from mercer.cognition.learners.learner import Learner, admit_trials
+from mercer.cognition.learners.learner import Learner, Trials
 from mercer.cognition.learners.rational_loops import (
     LOCAL_MAP,
     PARTICLE,
@@ -21,7 +20,6 @@ from mercer.cognition.learners.rational_loops import (
     predict_rational,
     simulate_rational,
 )
-from mercer.domains import Items
 from mercer.errors import ValidityError, suggestion
 from mercer.values import positive, whole
 
@@ -110,21 +108,7 @@ class RationalModel(Learner):
         self.algorithm = algorithm
         self.random_state = random_state
 
-    def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
-        """Learn trial by trial, in the order of the rows.
-
-        Parameters
-        ----------
-        X : array of shape (trials, dimensions)
-            The stimulus of each trial; numbers are names of values.
-        categories : sequence of shape (trials,)
-            The right answer of each trial.
-        control : sequence of int, optional
-            What each trial does: 0 (learn, the default), 1 (forget everything, then learn) or 2
-            (answer without learning).
-        """
-        self._check()
-        trials = admit_trials(X, categories, control)
+    def _learn(self, trials: Trials) -> Self:
         values = [np.unique(column) for column in trials.stimuli.T]
         sizes = np.array([len(v) for v in values])
         T, d, K = len(trials.order), trials.stimuli.shape[1], len(trials.classes)

@@ -182,10 +182,11 @@ class SUSTAIN(Learner):
             (answer without learning).
         """
         self._check()
-        supervised = categories is not None
-        trials = (
-            unsupervised_trials(X) if categories is None else admit_trials(X, categories, control)
-        )
+        if categories is None:
+            return self._learn(unsupervised_trials(X), supervised=False)
+        return self._learn(admit_trials(X, categories, control))
+
+    def _learn(self, trials: Trials, supervised: bool = True) -> Self:
         coding = self._code(trials.stimuli)
         rows = coding(trials.stimuli)
         targets = _one_hot(trials.codes, len(trials.classes)) if supervised else rows

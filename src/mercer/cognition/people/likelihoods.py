@@ -7,7 +7,9 @@ similarity they are computed together, for others one after the other.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,10 +19,11 @@ from mercer.cognition.choices.choice_model import ChoiceModel
 from mercer.cognition.choices.fitting import ParameterLayout, PositiveReal, Simplex
 from mercer.cognition.choices.gcm import LuceModel, SummedSimilarity
 from mercer.cognition.choices.reals import Share
-from mercer.cognition.experiments.experiment import Experiment
+from mercer.cognition.experiments.experiment import Experiment, remarks
 from mercer.cognition.experiments.responses import Responses, admit_responses, log_softmax
 from mercer.cognition.experiments.stimuli import admit_stimuli, memorize
-from mercer.cognition.learners.learner import Learner
+from mercer.cognition.experiments.trials import TrialSequence
+from mercer.cognition.learners.learner import Learner, Trials, admit_trials
 from mercer.cognition.people.coordinates import FARTHEST, Coordinates
 from mercer.errors import DomainError, SolveError, ValidityError, suggestion
 
@@ -46,6 +49,9 @@ class People(Protocol):
     def observations(self) -> int:
         """Return the number of answers of all people."""
 
+    def remarks(self) -> list[str]:
+        """Return what a reader of the answers should know."""
+
     def start(self) -> np.ndarray:
         """Return coordinates where a search may begin."""
 
@@ -68,6 +74,7 @@ class ChoicePeople:
         self.subjects = admit_responses(data.responses, len(rows), memory.classes)
         self.counts = np.array([one.counts for one in self.subjects])
         self.model, self.memory, self.rows = model, memory, rows
+        self.names = data.subjects
         self.space, self.count = Coordinates(self.layout), len(self.subjects)
         self.rule = model._rule(memory, rows)
         self.together = self._together()
@@ -92,6 +99,10 @@ class ChoicePeople:
 
     def observations(self) -> int:
         return int(self.counts.sum())
+
+    def remarks(self) -> list[str]:
+        """Return what a reader of the answers should know."""
+        return remarks(self.counts, self.names, self.memory.classes)
 
     def start(self) -> np.ndarray:
         """Return what fits all people together."""
@@ -154,6 +165,41 @@ class LuceTogether:
         return values / values.sum(axis=1, keepdims=True) if simplex else values
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """The trials of one person, admitted once, and which of them were answered how.
+
+    Attributes
+    ----------
+    trials : Trials
+    answered : ndarray of int
+        Numbers of the trials with an answer.
+    columns : ndarray of int
+        The category that was answered in each of these.
+    known : ndarray of bool
+        Whether that was a category that the person had been told of.
+    """
+
+    trials: Trials
+    answered: np.ndarray
+    columns: np.ndarray
+    known: np.ndarray
+
+
+def _lesson(one: TrialSequence) -> Lesson:
+    told = {category for category in one.categories if category is not None}
+    if len(told) == 1:
+        raise DomainError(
+            f"subject {one.subject!r} was told one category only, {next(iter(told))!r}; there is "
+            "nothing to tell apart, so leave that subject out"
+        )
+    trials = admit_trials(one.stimuli, one.feedback(), one.control())
+    place = {name: k for k, name in enumerate(trials.classes.tolist())}
+    answered = np.flatnonzero(one.answered())
+    columns = np.array([place.get(one.answers[t], -1) for t in answered], dtype=np.int64)
+    return Lesson(trials, answered, np.maximum(columns, 0), columns >= 0)
+
+
 class LearningPeople:
     """Answers of people while they learn, with a learner: trial by trial, in their own order."""
 
@@ -177,31 +223,45 @@ class LearningPeople:
         self.model, self.names = model, names
         self.sequences = experiment.sequences()
         self.count = len(self.sequences)
+        self.lessons = [_lesson(one) for one in self.sequences]
         parts = tuple(
             Share(name) if model.fittable[name][1] <= 1 else PositiveReal(name) for name in names
         )
         given = {name: self._inside(name) for name in names}
         self.space = Coordinates(ParameterLayout(given, parts))
+        model._check()
+        model._learn(self.lessons[0].trials)  # complains about stimuli that are not for this model
 
     def log_likelihoods(self, U: np.ndarray, who: np.ndarray) -> np.ndarray:
         pairs = zip(U, who, strict=True)
         return np.array([float(self.pointwise(u, person).sum()) for u, person in pairs])
 
     def pointwise(self, u: np.ndarray, person: int) -> np.ndarray:
-        one = self.sequences[person]
-        model = clone(self.model).set_params(**self.space.params(u))
-        asked = one.answered()
+        lesson = self.lessons[person]
+        model = copy.copy(self.model)  # a clone would look at all parameters again
+        model.__dict__.update(self.space.params(u))
         try:
-            model.fit(one.stimuli, one.feedback(), control=one.control())
+            model._check()
+            trace = model._learn(lesson.trials).trace_
         except (SolveError, ValidityError):
-            return np.full(int(asked.sum()), IMPOSSIBLE / max(1, int(asked.sum())))
-        columns = np.searchsorted(model.classes_, one.answers[asked])
-        known = np.isin(one.answers[asked], model.classes_)
-        P = model.trace_[np.flatnonzero(asked), np.minimum(columns, len(model.classes_) - 1)]
-        return np.log(np.maximum(np.where(known, P, 0.0), LEAST))
+            many = max(1, len(lesson.answered))
+            return np.full(len(lesson.answered), IMPOSSIBLE / many)
+        P = trace[lesson.answered, lesson.columns]
+        return np.log(np.maximum(np.where(lesson.known, P, 0.0), LEAST))
 
     def observations(self) -> int:
-        return int(sum(one.answered().sum() for one in self.sequences))
+        return sum(len(one.answered) for one in self.lessons)
+
+    def remarks(self) -> list[str]:
+        """Return what a reader of the answers should know."""
+        found = []
+        for one in self.sequences:
+            given = {answer for answer in one.answers if answer is not None}
+            if len(given) == 1:
+                (only,) = given
+                trials = int(one.answered().sum())
+                found.append(f"subject {one.subject!r} answered {only!r} in all {trials} trials")
+        return found
 
     def start(self) -> np.ndarray:
         """Return the best of some sets of parameters for all people together, improved."""
@@ -213,6 +273,8 @@ class LearningPeople:
         rows = (dict(zip(self.names, row, strict=True)) for row in drawn)
         sets = [self.space.layout.given, *rows]
         U = np.array([self.space.of(one) for one in sets])
+        bounds = list(zip(*(self.space.of(dict(zip(self.names, ends, strict=True)))
+                            for ends in self._edges()), strict=True))  # fmt: skip
 
         def loss(u: np.ndarray) -> float:
             everyone = np.arange(self.count)
@@ -220,11 +282,18 @@ class LearningPeople:
 
         first = min(U, key=loss)
         options = {"maxfev": 60 * len(self.names), "xatol": 1e-2, "fatol": 1e-2}
-        return np.asarray(minimize(loss, first, method="Nelder-Mead", options=options).x)
+        return np.asarray(
+            minimize(loss, first, method="Nelder-Mead", options=options, bounds=bounds).x
+        )
+
+    def _edges(self) -> tuple[list[float], list[float]]:
+        """Return the lowest and highest values that a search begins with."""
+        low, high = zip(*(self.model.fittable[name] for name in self.names), strict=True)
+        return list(low), [min(value, 0.999) if value <= 1 else value for value in high]
 
     def _inside(self, name: str) -> float:
         low, high = self.model.fittable[name]
-        most = min(high, 0.999) if high <= 1 else high
+        most = min(high, 0.999) if high <= 1 else high  # log odds of 1 are infinite
         return float(np.clip(getattr(self.model, name), low, most))
 
 
