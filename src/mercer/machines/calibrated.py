@@ -9,6 +9,7 @@ more it is one factor for all scores, whose exponentials are then divided by the
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ MIN_SLOPE = 1e-6
 # Scores are looked at in portions of about so many numbers.
 BLOCK_NUMBERS = 1 << 20
 
+MIN_CHANCE = 1e-12  # a probability below it, 0 for example, has this one's logarithm
 MIN_IN_SAMPLE = 3  # items of each class, so that two are learned from while one is held out
 
 
@@ -105,8 +107,15 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.sample = sample
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from items `X` with labels `y`."""
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *,
+        splits: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
+    ) -> Self:  # fmt: skip
+        """Learn from items `X` with labels `y`.
+
+        With `splits`, pairs of items to learn from and items to hold out, these are used instead
+        of folds: where items belong together, as those of one person, or follow each other.
+        """
         self._check(sample_weight is not None)
         machine = _fitted(self.machine, X, y, sample_weight)
         labels, classes = np.asarray(y).reshape(-1), machine.classes_
@@ -114,11 +123,15 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         weights = admit_weights(sample_weight, len(codes))
         some = self._some(codes)
         own = None if weights is None else weights[some]
-        dealt = deal(codes[some], int(self.folds), self.random_state, own)
-        scores, held = self._held_out(X, labels, weights, some, dealt, len(classes))
+        if splits is None:
+            dealt = deal(codes[some], int(self.folds), self.random_state, own)
+            splits = [(some[dealt != k], some[dealt == k]) for k in range(dealt.max() + 1)]
+        else:
+            splits = [pair for pair in splits if len(np.unique(codes[pair[0]])) == len(classes)]
+        scores, held = self._held_out(X, labels, weights, splits, len(classes))
         w = np.ones(len(held)) if weights is None else weights[held]
         if not len(held):  # nothing is known about new items: nearly even odds
-            slope, shift = MIN_SLOPE / (float(np.ptp(machine.decision_function(X))) or 1.0), 0.0
+            slope, shift = MIN_SLOPE / (float(np.ptp(_scores(machine, X))) or 1.0), 0.0
         elif len(classes) == 2:
             slope, shift = (-found for found in fit_sigmoid(scores[:, 0], codes[held] == 1, w))
         else:
@@ -134,9 +147,9 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return self.machine_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the machine."""
+        """Return the scores of the machine; of one without them, logarithms of probabilities."""
         check_is_fitted(self)
-        return self.machine_.decision_function(X)
+        return _scores(self.machine_, X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class; the most probable one is that of `predict`."""
@@ -172,19 +185,18 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return np.searchsorted(self.classes_, self.machine_.predict(X))
 
     def _held_out(
-        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, some: np.ndarray,
-        dealt: np.ndarray, count: int,
+        self, X: Any, labels: np.ndarray, weights: np.ndarray | None,
+        splits: Sequence[tuple[np.ndarray, np.ndarray]], count: int,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return scores of items that were held out, and which items these are."""
         X = _divisible(X)
         pairwise = get_tags(self.machine).input_tags.pairwise
         scores, places = [np.empty((0, 1 if count == 2 else count))], [np.empty(0, dtype=int)]
-        for fold in range(dealt.max() + 1):
-            train, test = some[dealt != fold], some[dealt == fold]
+        for train, test in splits:
             own = None if weights is None else weights[train]
             part = _part(X, train, train, pairwise)
             machine = _fitted(self.machine, part, labels[train], own)
-            found = machine.decision_function(_part(X, test, train, pairwise))
+            found = _scores(machine, _part(X, test, train, pairwise))
             found = np.asarray(found, dtype=np.float64).reshape(len(test), -1)
             if found.shape[1] != scores[0].shape[1]:
                 raise ValidityError(_NOT_OF_CLASSES)
@@ -206,7 +218,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         machine = self.machine
         if not isinstance(machine, BaseEstimator) or not is_classifier(machine):
             raise ValidityError(f"machine must be a classifier, found {machine!r}")
-        if not hasattr(machine, "decision_function"):
+        if not (hasattr(machine, "decision_function") or hasattr(machine, "predict_proba")):
             raise ValidityError(
                 f"machine must have scores (decision_function), but {machine!r} has none"
             )
@@ -295,6 +307,17 @@ def _means(s: np.ndarray, weights: np.ndarray, a: float) -> tuple[float, float]:
         mean += float(w @ center)
         variance += float(w @ np.einsum("ij,ij->i", p, (part - center[:, None]) ** 2))
     return mean, variance
+
+
+def _scores(machine: Any, X: Any) -> np.ndarray:
+    """Return the scores of a machine, or the logarithms of its probabilities, as log odds of two.
+
+    A machine that is right more often than it claims is wrong about a factor of these.
+    """
+    if hasattr(machine, "decision_function"):
+        return np.asarray(machine.decision_function(X))
+    logs = np.log(np.maximum(machine.predict_proba(X), MIN_CHANCE))
+    return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
 
 def _fitted(machine: BaseEstimator, X: Any, y: Any, weights: np.ndarray | None) -> Any:

@@ -136,9 +136,12 @@ class Encode(TransformerMixin, BaseEstimator):
         self._learn(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Learn from `X` and return it encoded, with statistics of the target out of fold."""
-        return np.concatenate(self._learn(X, y), axis=1)
+    def fit_transform(self, X: Any, y: Any = None, *, groups: Any = None) -> np.ndarray:
+        """Learn from `X` and return it encoded, with statistics of the target out of fold.
+
+        Rows of one of the `groups` are in one fold, so that none sees the target of another.
+        """
+        return np.concatenate(self._learn(X, y, groups), axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return rows of numbers, an array of shape (rows, len(blocks_))."""
@@ -177,7 +180,7 @@ class Encode(TransformerMixin, BaseEstimator):
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def _learn(self, X: Any, y: Any) -> list[np.ndarray]:
+    def _learn(self, X: Any, y: Any, groups: Any = None) -> list[np.ndarray]:
         """Learn from all columns, and return what becomes of them in training."""
         check_parameters(self)
         table = read_table(X)
@@ -188,7 +191,7 @@ class Encode(TransformerMixin, BaseEstimator):
         used = [j for j, name in enumerate(names) if name not in dropped]
         if not used:
             raise DomainError("no column of X has an entry to learn from")
-        target = TargetColumns(self, y, table.shape[0])
+        target = TargetColumns(self, y, table.shape[0], groups)
         learned = [self._learn_column(table, j, kinds[names[j]], target) for j in used]
         found = [pair for pair in learned if pair is not None]
         for j, pair in zip(used, learned, strict=True):

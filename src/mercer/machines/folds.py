@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["stratified_folds", "stratified_sample"]
+__all__ = ["grouped_folds", "stratified_folds", "stratified_sample"]
 
 
 def stratified_folds(
@@ -51,6 +51,54 @@ def stratified_folds(
     fold = np.full(len(codes), -1)
     fold[order] = turn % folds
     return fold
+
+
+def grouped_folds(
+    codes: np.ndarray,
+    groups: np.ndarray,
+    folds: int,
+    rng: np.random.Generator | np.random.RandomState,
+) -> np.ndarray:
+    """Return the fold in which each item is held out; items of one group are in one fold.
+
+    Groups are shuffled, the largest are dealt first, and each goes where it makes the classes
+    most even (as in scikit-learn's `StratifiedGroupKFold`). There are at most as many folds as
+    groups.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        The class of each item; all alike if there are none.
+    groups : ndarray of int
+        The group of each item, from 0 without gaps.
+    folds : int
+    rng : random generator
+
+    Examples
+    --------
+    >>> groups = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    >>> fold = grouped_folds(np.array([0, 0, 0, 0, 1, 1, 1, 1]), groups, 2, np.random.RandomState(0))
+    >>> [len(set(fold[groups == k])) for k in range(4)], np.bincount(fold)
+    ([1, 1, 1, 1], array([4, 4]))
+    """
+    count, classes = int(groups.max()) + 1, int(codes.max()) + 1
+    folds = min(folds, count)
+    table = np.bincount(groups * classes + codes, minlength=count * classes)
+    table = table.reshape(count, classes).astype(np.float64)
+    share = table / np.maximum(table.sum(axis=0), 1.0)
+    size = table.sum(axis=1) / len(codes)
+    order = rng.permutation(count)
+    order = order[np.argsort(-share.max(axis=1)[order], kind="stable")]
+    filled, fullness = np.zeros((folds, classes)), np.zeros(folds)
+    dealt = np.zeros(count, dtype=np.int64)
+    for group in order.tolist():
+        # What the squares of the shares of all folds would grow by.
+        growth = 2 * filled @ share[group] + 2 * fullness * size[group]
+        fold = int(np.argmin(growth))
+        dealt[group] = fold
+        filled[fold] += share[group]
+        fullness[fold] += size[group]
+    return dealt[groups]
 
 
 def stratified_sample(

@@ -32,6 +32,7 @@ from mercer.machines.metric_race import (
     deal,
     first_round,
     name_of,
+    pairs_of,
 )
 from mercer.machines.metric_search import KEPT_PER_TERM
 from mercer.machines.metric_terms import diagonal_of, metric_terms, takes_matrix
@@ -136,8 +137,16 @@ class LearnedMetric(BaseEstimator):
 
     # ---- learning ---------------------------------------------------------------------------
 
-    def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the metric from some of the items, and then the machine from all of them."""
+    def fit(
+        self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None, *,
+        splits: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
+    ) -> Self:  # fmt: skip
+        """Learn the metric from some of the items, and then the machine from all of them.
+
+        With `splits`, pairs of items to learn from and items to hold out, nothing is compared by
+        other folds: bandwidths and penalty are then those with the smallest error on the parts
+        that are held out, instead of on single items.
+        """
         machine = self._checked(sample_weight)
         points = machine._admit(X)
         task = MetricTask.of(machine, points, y, sample_weight)
@@ -145,8 +154,14 @@ class LearnedMetric(BaseEstimator):
         chosen = stratified_sample(task.codes, task.counted, int(self.sample), rng)
         some = task.part(chosen)
         kinds = self._kinds(machine, some.points.width, len(chosen))
-        dealt = deal(some.codes, int(self.folds), rng)
-        race = MetricRace(machine, some, dealt, int(self.rounds), self._searches)
+        pairs = (
+            pairs_of(deal(some.codes, int(self.folds), rng))
+            if splits is None
+            else _within(splits, chosen)
+        )
+        race = MetricRace(
+            machine, some, pairs, int(self.rounds), self._searches, splits is not None
+        )
         last, best = self._compare(race, kinds)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
 
@@ -155,7 +170,7 @@ class LearnedMetric(BaseEstimator):
         self.kind_, self.rounds_ = best.kind, best.round
         self.attention_ = _attention(self.metric_, _names(X, points.width))
         self.history_, self.reason_ = race.trials or [best], _reason(race, best, kinds)
-        held = np.flatnonzero(dealt >= 0) if race.trials else np.empty(0, dtype=np.int64)
+        held = np.flatnonzero(race.held) if race.trials else np.empty(0, dtype=np.int64)
         self.held_out_items_ = chosen[held]
         self.held_out_ = (
             race.values[race.trials.index(best)][held] if race.trials else np.empty((0, 1))
@@ -190,7 +205,7 @@ class LearnedMetric(BaseEstimator):
 
     def _compare(self, race: MetricRace, kinds: list[Kinds]) -> tuple[MetricRound, MetricTrial]:
         """Return the best round of all kinds, and what folds say of it."""
-        if race.dealt.max(initial=-1) < 1 or not kinds or not race.rounds:
+        if not race.judges or not kinds or not race.rounds:
             terms = metric_terms(race.machine.kernel) or []
             none = tuple("diagonal" for _ in terms)
             found = first_round(race.machine, race.task, none, self._searches)
@@ -324,6 +339,18 @@ def _reason(race: MetricRace, best: MetricTrial, kinds: list[Kinds]) -> str:
     gain = 1 - best.error / before if before > 0 else 0.0
     rounds = "1 round" if best.round == 1 else f"{best.round} rounds"
     return f"{best.kind} metric after {rounds}: {gain:.0%} less error on folds" + fewer
+
+
+def _within(
+    splits: Sequence[tuple[np.ndarray, np.ndarray]], chosen: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return splits of all items as splits of those that were chosen, by their places there."""
+    found = []
+    for train, test in splits:
+        own, held = (np.flatnonzero(np.isin(chosen, part)) for part in (train, test))
+        if len(own) and len(held):
+            found.append((own, held))
+    return found
 
 
 def _attention(metric: np.ndarray | None, names: list[str]) -> dict[str, float]:

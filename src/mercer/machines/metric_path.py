@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,7 @@ def rounds_of(
     kinds: Sequence[str],
     search: bool,
     guide: Sequence[MetricRound] = (),
+    blocks: Sequence[np.ndarray] | None = None,
 ) -> Iterator[MetricRound]:
     """Yield the rounds of a path without end, the one without a metric first.
 
@@ -105,9 +107,15 @@ def rounds_of(
         Whether bandwidths and penalty are searched.
     guide : sequence of MetricRound
         A path whose bandwidths and penalties are taken instead, round by round.
+    blocks : sequence of ndarray, optional
+        Items that are left out together by the errors that choose bandwidths and penalty; by
+        default one at a time.
     """
     terms = metric_terms(machine.kernel) or []
-    learn = _ridge_round if isinstance(targets, RidgeTargets) else _machine_round
+    if isinstance(targets, RidgeTargets):
+        learn = partial(_ridge_round, blocks=blocks)
+    else:
+        learn = _machine_round
     place, outer, number = first_place(terms, search), None, 0
     while True:
         own = [
@@ -148,10 +156,10 @@ def normalized_outer_product(
 
 def _ridge_round(
     machine: Any, points: Points, targets: RidgeTargets, terms: list[Kernel], place: Place,
-    search: bool, guided: bool,
+    search: bool, guided: bool, blocks: Sequence[np.ndarray] | None = None,
 ) -> MetricRound:  # fmt: skip
     """Learn with the bandwidths and the penalty of the smallest leave-one-out error."""
-    errors = HeldOutErrors(terms, points, targets, None if search else machine.penalty)
+    errors = HeldOutErrors(terms, points, targets, None if search else machine.penalty, blocks)
     best = errors.search(place) if search and not guided else place
     inverse = errors.inverse(best)
     kernel = add_terms(errors.kernels(best))

@@ -20,12 +20,13 @@ from mercer.machines.metric_path import MetricRound, is_ridge, rounds_of
 from mercer.machines.metric_search import RidgeTargets
 from mercer.threads import in_threads
 
-__all__ = ["Kinds", "MetricRace", "MetricTask", "MetricTrial", "cheapest", "deal"]
+__all__ = ["Kinds", "MetricRace", "MetricTask", "MetricTrial", "cheapest", "deal", "pairs_of"]
 
 FAR_BEHIND = 1.25  # times the smallest error, beyond which a kind of metric is given up
 WORTH_A_ROUND = 5e-3  # share of the error; a round, or a fuller metric, must gain more
 
 Kinds = tuple[str, ...]  # of the metrics, one for each term of the kernel
+Pairs = Sequence[tuple[np.ndarray, np.ndarray]]  # of items to learn from, and items held out
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,18 @@ class MetricTask:
 class MetricRace:
     """Paths of some kinds of metrics, judged on folds.
 
+    Parameters
+    ----------
+    machine : machine
+    task : MetricTask
+    pairs : sequence of (train, test)
+    rounds : int
+    search : bool
+        Whether bandwidths and penalty are searched.
+    together : bool
+        Whether items of one fold belong together, so that bandwidths and penalty have to be
+        searched by leaving out whole folds rather than single items.
+
     Attributes
     ----------
     trials : list of MetricTrial
@@ -114,20 +127,30 @@ class MetricRace:
     """
 
     def __init__(
-        self, machine: Any, task: MetricTask, dealt: np.ndarray, rounds: int, search: bool
-    ) -> None:
-        self.machine, self.task, self.dealt = machine, task, dealt
+        self, machine: Any, task: MetricTask, pairs: Pairs, rounds: int, search: bool,
+        together: bool = False,
+    ) -> None:  # fmt: skip
+        self.machine, self.task, self.pairs = machine, task, pairs
         self.rounds, self.search = rounds, search
+        self.blocks = [held for _, held in pairs] if together else None
+        self.held = np.zeros(len(task.points), dtype=bool)
+        for _, held in pairs:
+            self.held[held] = True
         self.trials: list[MetricTrial] = []
         self.values: list[np.ndarray] = []
         self.paths: dict[Kinds, list[MetricRound]] = {}
 
+    @property
+    def judges(self) -> bool:
+        """Whether there are folds that can judge: several, or one that was given."""
+        return len(self.pairs) > (0 if self.blocks is not None else 1)
+
     def run(self, kinds: Kinds) -> None:
         """Walk the path of some kinds of metrics, one round after the other while it gains."""
-        whole = self._walk(self.task, kinds)
+        whole = self._walk(self.task, kinds, blocks=self.blocks)
         path = [next(whole)]
-        folds = range(int(self.dealt.max()) + 1)
-        parts = [self.task.part(np.flatnonzero(self.dealt != fold)) for fold in folds]
+        folds = range(len(self.pairs))
+        parts = [self.task.part(train) for train, _ in self.pairs]
         walks = [self._walk(part, kinds, path) for part in parts]
         errors = []
         for number in range(self.rounds + 1):
@@ -142,22 +165,25 @@ class MetricRace:
                 break
         self.paths[kinds] = path
 
-    def _walk(self, task: MetricTask, kinds: Kinds, guide: Sequence[MetricRound] = ()) -> Any:
-        return rounds_of(self.machine, task.points, task.targets, kinds, self.search, guide)
+    def _walk(
+        self, task: MetricTask, kinds: Kinds, guide: Sequence[MetricRound] = (),
+        blocks: Sequence[np.ndarray] | None = None,
+    ) -> Any:  # fmt: skip
+        how = self.machine, task.points, task.targets, kinds, self.search, guide, blocks
+        return rounds_of(*how)
 
     def _judge(self, kinds: Kinds, number: int, walks: list[Any]) -> None:
         """Let all folds do a round, and note what it says of held-out items."""
         said: dict[int, np.ndarray] = {}
 
         def work(fold: int) -> None:
-            held = np.flatnonzero(self.dealt == fold)
-            said[fold] = next(walks[fold]).values(self.task.points[held])
+            said[fold] = next(walks[fold]).values(self.task.points[self.pairs[fold][1]])
 
         in_threads(work, list(range(len(walks))))
-        every = np.full((len(self.dealt), said[0].shape[1]), np.nan)
+        every = np.full((len(self.held), said[0].shape[1]), np.nan)
         for fold, values in said.items():
-            every[self.dealt == fold] = values
-        error = self.task.error(every, self.dealt >= 0)
+            every[self.pairs[fold][1]] = values
+        error = self.task.error(every, self.held)
         self.trials.append(MetricTrial(name_of(kinds) if number else "none", number, error))
         self.values.append(every)
 
@@ -192,6 +218,18 @@ def deal(codes: np.ndarray, folds: int, rng: np.random.RandomState) -> np.ndarra
     if folds < 2:
         return np.full(len(codes), -1)
     return stratified_folds(codes, folds, rng, None, min_count=2)
+
+
+def pairs_of(dealt: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return (train, test) of each fold that items were dealt into.
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in pairs_of(np.array([0, 1, 0, -1]))]
+    [[0, 2], [1]]
+    """
+    folds = range(int(dealt.max(initial=-1)) + 1)
+    return [(np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)) for fold in folds]
 
 
 def first_round(machine: Any, task: MetricTask, kinds: Kinds, search: bool) -> MetricRound:

@@ -24,6 +24,8 @@ from mercer.report.words import (
     shorten,
 )
 
+from mercer.studies.folds import standard_error
+
 if TYPE_CHECKING:
     from mercer.studies import Study
 
@@ -237,6 +239,8 @@ def _sign_test(study: Study) -> bool:
 
     right = study.held_out.prediction == study.truth
     lucky = study.truth.astype(str) == usual(study)
+    if study.tied.groups is not None or study.tied.weights is not None:
+        return _gains(study, right.astype(float) - lucky)
     won, lost = int(np.sum(right & ~lucky)), int(np.sum(lucky & ~right))
     if won + lost == 0:
         return False
@@ -245,10 +249,18 @@ def _sign_test(study: Study) -> bool:
 
 def _squares_test(study: Study) -> bool:
     y, predicted = study.truth, study.held_out.prediction
-    gain = (y - y.mean()) ** 2 - (y - predicted) ** 2
+    gain = (y - np.average(y, weights=study.tied.weights)) ** 2 - (y - predicted) ** 2
+    return _gains(study, gain)
+
+
+def _gains(study: Study, gain: np.ndarray) -> bool:
+    """Tell whether a gain of rows is above zero by more than chance, rows of a group together."""
+    tied = study.tied
     if len(gain) < 3:
         return False
-    return float(gain.mean()) > MIN_ERRORS * float(gain.std(ddof=1)) / math.sqrt(len(gain))
+    weights = np.ones(len(gain)) if tied.weights is None else tied.weights
+    spread = standard_error(gain, weights, tied.groups)
+    return float(np.average(gain, weights=weights)) > MIN_ERRORS * spread
 
 
 def _tiles(study: Study, name: str, mood: str) -> list[tuple[str, str, str]]:

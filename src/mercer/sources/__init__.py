@@ -2,6 +2,7 @@
 
 from mercer.sources.formats import Format, Hints, register_format
 from mercer.sources.reading import chunks, read, read_frame, recipe
+from mercer.sources.roles import RowRoles
 from mercer.sources.sheet import KINDS, BadRow, Column, Sheet
 from mercer.sources.streams import stream
 
@@ -11,6 +12,7 @@ __all__ = [
     "Column",
     "Format",
     "Hints",
+    "RowRoles",
     "Sheet",
     "chunks",
     "read",

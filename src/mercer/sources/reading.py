@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mercer.errors import DomainError
+from mercer.sources.codes import Recoded, admit_codes
 from mercer.sources.column_kinds import (
     COUNTS,
     admit_types,
@@ -31,6 +32,7 @@ from mercer.sources.entries import (
 )
 from mercer.sources.formats import open_source
 from mercer.sources.libsvm import describe_sparse
+from mercer.sources.roles import RowRoles, admit_roles, read_roles
 from mercer.sources.sheet import Column, Sheet
 from mercer.sources.source import CHUNK_ROWS, Frame, Piece, Source, gather, is_copy, suggest_name
 from mercer.sources.target_kind import (
@@ -55,11 +57,16 @@ def read(
     limit: int | None = None,
     seed: int = 0,
     task: str | None = None,
+    roles: Mapping[str, str | None] | None = None,
+    missing: Sequence[str] | str | None = None,
+    drop_duplicates: bool = False,
 ) -> Sheet:
     """Read a table, say what each column was taken for, and turn its entries into values.
 
-    Tables of text (separated by commas, semicolons, tabs or bars), Parquet, Arrow, LIBSVM, FASTA,
-    SMILES and folders of graphs are read; text may be packed by gzip or bzip2. What is missing is
+    Tables of text (separated by commas, semicolons, tabs or bars), Excel, JSON lines, SQLite, ARFF,
+    Parquet, Arrow, LIBSVM, FASTA, SMILES and folders of graphs are read; text may be packed by
+    gzip or bzip2. ``book.xlsx::sheet`` and ``file.db::table`` name one of several tables, - is
+    the standard input. What is missing is
     empty or one of NA, N/A, n/a, #N/A, <NA>, NaN, nan, NAN, null, NULL, None, ? and -, unless a
     column with - has + too.
 
@@ -80,6 +87,13 @@ def read(
         Of the sample.
     task : {"classify", "regress"}, optional
         What the target holds; guessed without it.
+    roles : mapping of str to str, optional
+        Columns that say which rows belong together ("groups"), which come first ("time") and how
+        much each counts ("weights"). They are not learned from.
+    missing : str or sequence of str, optional
+        Entries that stand for nothing, such as ``"-999"``; ``"age=-1"`` is about one column.
+    drop_duplicates : bool
+        Whether rows that repeat another in all that is read are left out.
 
     Returns
     -------
@@ -99,7 +113,8 @@ def read(
     """
     _check_limit(limit)
     source = open_source(path, target)
-    return _read(source, target, types, skip_bad, limit, seed, task)
+    how = _Reading(skip_bad, limit, seed, task, roles, missing, drop_duplicates)
+    return _read(source, target, types, how)
 
 
 def read_frame(
@@ -111,6 +126,9 @@ def read_frame(
     limit: int | None = None,
     seed: int = 0,
     task: str | None = None,
+    roles: Mapping[str, str | None] | None = None,
+    missing: Sequence[str] | str | None = None,
+    drop_duplicates: bool = False,
 ) -> Sheet:
     """Read a DataFrame as `read` reads a file; what its types say is believed.
 
@@ -122,7 +140,21 @@ def read_frame(
     'numeric'
     """
     _check_limit(limit)
-    return _read(Frame(frame), target, types, skip_bad, limit, seed, task)
+    how = _Reading(skip_bad, limit, seed, task, roles, missing, drop_duplicates)
+    return _read(Frame(frame), target, types, how)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How a table is read, beside its target and what its columns are taken for."""
+
+    skip_bad: bool = False
+    limit: int | None = None
+    seed: int = 0
+    task: str | None = None
+    roles: Mapping[str, str | None] | None = None
+    missing: Sequence[str] | str | None = None
+    drop_duplicates: bool = False
 
 
 def _check_limit(limit: int | None) -> None:
@@ -131,41 +163,42 @@ def _check_limit(limit: int | None) -> None:
 
 
 def _read(
-    source: Source,
-    target: str | None,
-    types: Mapping[str, str] | None,
-    skip_bad: bool,
-    limit: int | None,
-    seed: int,
-    task: str | None,
+    source: Source, target: str | None, types: Mapping[str, str] | None, how: _Reading
 ) -> Sheet:
     target = find_target(target, source.target, source.columns, source.name)
     said = admit_types(types, source.columns)
-    task = admit_task(task, said.get(target) if target else None)
-    piece = gather(source, limit, seed)
-    _check_rows(source, piece, skip_bad)
+    task = admit_task(how.task, said.get(target) if target else None)
+    roles = admit_roles(how.roles, source.columns, target, source.name)
+    codes = admit_codes(how.missing, source.columns)
+    source = Recoded(source, codes) if codes else source
+    piece = gather(source, how.limit, how.seed)
+    _check_rows(source, piece, how.skip_bad)
     decimal = infer_decimal(list(piece.columns.values()), source.layout.get("delimiter"))
     goal, y, missing, notes = _target(source, piece, target, task, decimal)
-    columns, more = _columns(source, piece, said, decimal, goal, missing)
+    facts, listed, absent = read_roles(piece, roles, decimal)
+    missing |= absent
+    aside = {name for role, name in roles.items() if not (role == "time" and name in said)}
+    columns, more = _columns(source, piece, said, decimal, goal, missing, aside)
     used = [column for column in columns if column.used]
     values, problems = read_values(piece, used)
     problems |= missing
     bad = bad_rows(piece, problems, source.unit)
-    if bad and not skip_bad:
+    if bad and not how.skip_bad:
         raise DomainError(describe_bad_rows(bad, source.name, piece.total))
     keep = complement(len(piece), problems)
     if not len(keep):
         raise DomainError(f"all {piece.total:,} rows of {source.name} are bad: {bad[0]}")
     if y is not None and goal is not None:
+        if how.drop_duplicates:
+            keep, notes = _without_copies(values, y, facts, keep, notes)
         y = np.array(y[keep].tolist()) if goal.kind == "categorical" else y[keep]
         notes += check_target(y, goal, source.name)
-    said_last = (
-        [NO_RDKIT] if not rdkit_is_there() and any(c.kind == "smiles" for c in columns) else []
-    )
+    if any(c.kind == "smiles" for c in columns) and not rdkit_is_there():
+        more.append(NO_RDKIT)
     return Sheet(
         to_frame(values, keep),
         y,
-        tuple(columns),
+        (*columns, *(column for column in listed if column.name in aside)),
         goal,
         piece.lines[keep],
         piece.rows[keep],
@@ -173,16 +206,40 @@ def _read(
         bad,
         (
             *source.notes,
-            *note_sample(piece, limit, seed),
+            *note_sample(piece, how.limit, how.seed),
             *note_left_out(bad, piece.total),
             *notes,
             *more,
-            *said_last,
         ),
         source.name,
         source.layout,
         source.path,
+        facts.take(keep) if roles else None,
+        codes,
     )
+
+
+def _without_copies(
+    values: Mapping[str, Any], y: np.ndarray, facts: RowRoles, keep: np.ndarray, notes: list[str]
+) -> tuple[np.ndarray, list[str]]:
+    """Return the rows that repeat no earlier one in anything that is read, and what to say."""
+    import pandas as pd
+
+    table = to_frame(values, keep)
+    if not hasattr(table, "columns"):
+        raise DomainError("rows can be told to be copies only in a table with columns")
+    known = {f"x{j}": table.iloc[:, j] for j in range(table.shape[1])} | {"y": y[keep]}
+    for role in ("groups", "time", "weights"):
+        if (column := getattr(facts, role)) is not None:
+            known[role] = column[keep]
+    try:
+        copied = pd.DataFrame(known).duplicated().to_numpy()
+    except TypeError as error:
+        raise DomainError("graphs and other things are not compared for copies") from error
+    if not copied.any():
+        return keep, [*notes, "no row repeats another"]
+    many = "1 row repeats" if copied.sum() == 1 else f"{copied.sum():,} rows repeat"
+    return keep[~copied], [*notes, f"{many} an earlier one in all columns and were left out"]
 
 
 def _check_rows(source: Source, piece: Piece, skip_bad: bool) -> None:
@@ -218,13 +275,14 @@ def _columns(
     decimal: str | None,
     goal: Column | None,
     missing: Problems,
+    aside: Collection[str] = (),
 ) -> tuple[list[Column], list[str]]:
-    """Return what the columns beside the target are taken for, and notes."""
+    """Return what the columns are taken for that are neither the target nor `aside`."""
     columns, notes = [], []
     keep = complement(len(piece), missing)
     target = goal.name if goal else None
     for name in source.columns:
-        if name != target:
+        if name != target and name not in aside:
             column, more = _describe_column(
                 source, piece, name, keep, said.get(name), decimal, target
             )
@@ -287,8 +345,10 @@ def recipe(sheet: Sheet) -> dict[str, Any]:
     [{'name': 'size', 'kind': 'numeric', 'style': {}}]
     """
     target = sheet.target
+    codes = {"missing": {name: list(some) for name, some in sheet.codes.items()}}
     return {
         "version": RECIPE_VERSION,
+        **(codes if sheet.codes else {}),
         "layout": dict(sheet.layout),
         "columns": [_step(column) for column in sheet.used],
         "target": None if target is None else _step(target),
@@ -334,6 +394,8 @@ def chunks(
     wanted = [Column(why="as before", **step) for step in recipe["columns"]]
     goal = recipe["target"] and Column(why="as before", **recipe["target"])
     source = open_source(path, goal.name if goal else None, recipe)
+    if recipe.get("missing"):
+        source = Recoded(source, recipe["missing"])
     for column in wanted:
         if column.name not in source.columns:
             hint = suggest_name(column.name, source.columns)

@@ -15,7 +15,7 @@ KINDS = (
     "numeric", "date", "categorical", "text", "sequence", "smiles", "graph",
     "identifier", "constant", "missing",
 )  # fmt: skip
-SET_ASIDE = frozenset({"identifier", "constant", "missing"})
+SET_ASIDE = frozenset({"identifier", "constant", "missing", "groups", "time", "weights"})
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Column:
     Attributes
     ----------
     name : str
-    kind : one of `KINDS`
+    kind : one of `KINDS`, or the role "groups", "time" or "weights"
     why : str
         The reason, in words that a user understands.
     missing : int
@@ -110,6 +110,10 @@ class Sheet:
         How the file is laid out, for reading others in the same way: plain values only.
     path : path or None
         Where the file is; None for a DataFrame.
+    roles : RowRoles or None
+        Groups, times and weights of the rows, if columns have these roles.
+    codes : dict
+        Entries that stand for nothing, by column, "" standing for all columns.
 
     Examples
     --------
@@ -135,6 +139,8 @@ class Sheet:
     name: str = ""
     layout: dict[str, Any] = field(default_factory=dict)
     path: Any = None
+    roles: Any = None
+    codes: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)

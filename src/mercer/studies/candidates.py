@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
 from mercer.domains import Columns, Items, VectorDomain, is_frame
 from mercer.errors import DomainError, ValidityError, suggestion
@@ -46,6 +47,7 @@ from mercer.machines import (
     PrototypeClassifier,
 )
 from mercer.sources import Column
+from mercer.studies.arrangement import INDEPENDENT, Arrangement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +83,11 @@ class ModelFamily:
     title: str = ""  # what reports call it, if not by the name of its class
 
     @property
+    def takes_weights(self) -> bool:
+        """Whether rows may count differently."""
+        return bool(has_fit_parameter(self.cls, "sample_weight"))
+
+    @property
     def label(self) -> str:
         """What reports call it."""
         return self.title or str(self.cls.__name__)
@@ -101,8 +108,15 @@ class ModelFamily:
         chosen = {self.parameter: value} if self.parameter and value is not None else {}
         return self.cls(kernel, **self.settings, **chosen)
 
-    def with_probabilities(self, machine: Any, rows: int, seed: int) -> BaseEstimator:
-        """Return the same machine as one that knows probabilities too."""
+    def with_probabilities(
+        self, machine: Any, rows: int, seed: int, tied: Arrangement = INDEPENDENT
+    ) -> BaseEstimator:
+        """Return the same machine as one that knows probabilities too.
+
+        Where rows are tied together they are calibrated on splits that keep to that.
+        """
+        if not tied.independent:
+            return Calibrated(machine, 5, random_state=seed)
         if "probability" in machine.get_params(deep=False) and rows <= CALIBRATING_ROWS:
             return machine.set_params(probability=True, random_state=seed)
         if hasattr(machine, "predict_proba"):
@@ -173,7 +187,7 @@ def family_names(task: str | None = None) -> tuple[str, ...]:
 
 
 def families(
-    task: str, machine: str | None, classes: int, learned: bool = True
+    task: str, machine: str | None, classes: int, learned: bool = True, weighted: bool = False
 ) -> tuple[list[ModelFamily], list[tuple[ModelFamily, str]]]:
     """Return the families to try, the strongest first, and those left out, with a reason.
 
@@ -185,6 +199,8 @@ def families(
     classes : int
     learned : bool
         Whether the columns are such that a metric can be learned.
+    weighted : bool
+        Whether rows have weights.
     """
     known: tuple[ModelFamily, ...] = CLASSIFIERS if task == "classify" else REGRESSORS
     if not learned:
@@ -197,6 +213,8 @@ def families(
     if machine is None:
         usual = [family for family in known if family.name in USUAL]
         out = {}
+        if weighted:
+            out = {one.name: "it takes no weights" for one in usual if not one.takes_weights}
         if task == "classify" and classes > 60:  # whose pairs are too many for a machine each
             out["svm"] = f"{classes} classes make {classes * (classes - 1) // 2} duels of two"
         left = [(family, out[family.name]) for family in usual if family.name in out]
@@ -208,6 +226,8 @@ def families(
         if machine.lower() in family_names(others):
             hint = f"; it does not {task}, choose among {', '.join(family_names(task))}"
         raise ValidityError(f"unknown machine {machine!r}{hint}")
+    if weighted and not found[0].takes_weights:
+        raise ValidityError(f"{found[0].label} takes no weights; choose another machine")
     return found, []
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from mercer.machines.folds import stratified_folds
 
 __all__ = [
     "MIN_IN_CLASS", "MIN_IN_INNER_CLASS", "baseline_error", "deal", "pooled_error", "portion",
-    "rare", "splits",
+    "rare", "splits", "standard_error",
 ]  # fmt: skip
 
 MIN_IN_CLASS = 3  # rows; a class with fewer cannot be learned, chosen for and judged at once
@@ -62,15 +64,23 @@ def portion(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     return np.sort(order[place < wanted[codes[order]]])
 
 
+class Tied(Protocol):
+    """What ties the rows of a fold together, as `Arrangement` says it."""
+
+    groups: np.ndarray | None
+    weights: np.ndarray | None
+
+
 def pooled_error(
-    truths: Sequence[np.ndarray], answers: Sequence[np.ndarray]
+    truths: Sequence[np.ndarray], answers: Sequence[np.ndarray], tied: Sequence[Tied] = ()
 ) -> tuple[float, float]:
     """Return the error of all held-out rows together, and its standard error.
 
     The error is the share of wrong labels, or the root mean squared error. Its standard error is
     that of the mean over folds, weighted by their rows, but at least that of as many rows drawn
     one by one: folds may agree by luck, and must where classes are dealt evenly and all rows get
-    the same answer. For the root, it is multiplied by its derivative.
+    the same answer. For the root, it is multiplied by its derivative. Rows count by their weights,
+    and where they come in groups, as many groups are drawn instead of rows.
     """
     numbers = truths[0].dtype.kind == "f"
     scale = 1.0
@@ -80,28 +90,79 @@ def pooled_error(
         losses = [(one / scale) ** 2 for one in off]
     else:
         losses = [(t != a).astype(float) for t, a in zip(truths, answers, strict=True)]
-    sizes = np.array([len(loss) for loss in losses], dtype=float)
-    means = np.array([loss.mean() for loss in losses])
+    weights = [_weights(one, len(loss)) for one, loss in zip_longest(tied, losses)]
+    sizes = np.array([w.sum() for w in weights])
+    means = np.array([w @ loss for w, loss in zip(weights, losses, strict=True)])
+    means = np.divide(means, sizes, out=np.zeros_like(means), where=sizes > 0)
     every = np.concatenate(losses)
-    total = float(every.mean())
+    total = float(sizes @ means / sizes.sum())
     folds = len(losses)
     share = sizes / sizes.sum()
     spread = np.sqrt(np.sum(share**2 * (means - total) ** 2) * folds / max(folds - 1, 1))
-    spread = max(float(spread), float(np.sqrt(every.var() / max(len(every) - 1, 1))))
+    groups = None
+    if tied and tied[0].groups is not None:
+        groups = np.concatenate([one.groups for one in tied])
+    spread = max(float(spread), standard_error(every, np.concatenate(weights), groups))
     if numbers:
         root = float(np.sqrt(total))
         return scale * root, scale * spread / (2 * root) if root else 0.0
     return total, spread
 
 
-def baseline_error(y: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+def _weights(one: Tied | None, count: int) -> np.ndarray:
+    return np.ones(count) if one is None or one.weights is None else one.weights
+
+
+def standard_error(
+    values: np.ndarray, weights: np.ndarray, groups: np.ndarray | None = None
+) -> float:
+    """Return the standard error of a weighted mean of rows, or of groups of rows, drawn one by one.
+
+    Of groups it is that of a ratio of sums over groups (Taylor linearization): rows of a group are
+    alike, so that there are hardly more independent ones than groups.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 0.0, 1.0, 1.0])
+    >>> round(standard_error(x, np.ones(4)), 3), standard_error(x, np.ones(4), np.r_[0, 0, 1, 1])
+    (0.289, 0.5)
+    """
+    off = weights * (values - np.average(values, weights=weights))
+    if groups is not None:
+        off = np.bincount(np.unique(groups, return_inverse=True)[1], off)
+    count = len(off)
+    return float(np.sqrt(np.sum(off**2) * count / max(count - 1, 1)) / weights.sum())
+
+
+def baseline_error(
+    y: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndarray]], tied: Any = None
+) -> float:
     """Return the error of an answer that looks at nothing: the most frequent class, or the mean.
 
     The mean is that of the training rows of each split. The most frequent class is that of all
     rows: where classes are balanced, that of the training rows is by construction one of which
-    fewer are held out, so that its error would be too large.
+    fewer are held out, so that its error would be too large. Only where the past predicts the
+    future it is that of the training rows, because the shares of the classes may change.
     """
+    weights = np.ones(len(y)) if tied is None or tied.weights is None else tied.weights
     if y.dtype.kind != "f":
-        return float(1 - np.unique(y, return_counts=True)[1].max() / len(y))
-    answers = [np.full(len(test), y[train].mean()) for train, test in splits]
-    return pooled_error([y[test] for _, test in splits], answers)[0]
+        if tied is None or tied.time is None:
+            return float(1 - _class_weights(y, weights)[1].max() / weights.sum())
+        answers = [np.full(len(test), _usual(y[train], weights[train])) for train, test in splits]
+    else:
+        answers = [
+            np.full(len(test), np.average(y[train], weights=weights[train]))
+            for train, test in splits
+        ]
+    parts = [] if tied is None else [tied.part(test) for _, test in splits]
+    return pooled_error([y[test] for _, test in splits], answers, parts)[0]
+
+
+def _class_weights(y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, np.bincount(codes, weights)
+
+
+def _usual(y: np.ndarray, weights: np.ndarray) -> object:
+    classes, counts = _class_weights(y, weights)
+    return classes[counts.argmax()]

@@ -18,6 +18,7 @@ from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Kernel
 from mercer.selection import GridSearchCV
 from mercer.selection.grid_edges import edge_of
+from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.candidates import CandidateKernel, ModelFamily
 from mercer.studies.results import Surface
 
@@ -34,6 +35,7 @@ class InnerFolds:
     X: Items
     y: np.ndarray
     splits: list[tuple[np.ndarray, np.ndarray]]
+    arrangement: Arrangement = INDEPENDENT
 
     def on(self, name: str) -> InnerFolds:
         """Return the rows in a preparation; these are prepared already."""
@@ -229,10 +231,12 @@ class Grid:
                 grid.append({"kernel": [kernel]} | chosen)
                 cells.append((scale, value))
         search = GridSearchCV(machine, grid, scoring=inner.scoring, cv=inner.splits, refit=False)
+        weights = inner.arrangement.weights
+        given = {} if weights is None else {"sample_weight": weights}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")  # of candidates that fail, which are not chosen
             try:
-                search.fit(inner.X, inner.y)
+                search.fit(inner.X, inner.y, **given)
             except MercerError as error:
                 self.trouble = str(error)
                 return

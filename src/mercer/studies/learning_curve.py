@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mercer.errors import MercerError
-from mercer.studies.folds import pooled_error, portion
-from mercer.studies.nested_cv import OuterFold
+from mercer.studies.nested_cv import OuterFold, error_of
 from mercer.studies.results import LearningCurve
 
 __all__ = ["CURVE_SHARES", "learning_curve"]
@@ -32,19 +31,19 @@ def learning_curve(
         if few or (share < 1 and share * smallest > folds[0].exact):  # more take too long
             step(len(folds))
             continue
-        count, truths, answers = [], [], []
+        count, answers = [], []
         for number, fold in enumerate(folds):
             rng = np.random.default_rng([seed, number])
-            some = portion(fold.y, max(2, round(share * len(fold.y))), rng)
+            wanted = max(2, round(share * len(fold.y)))
+            some = fold.arrangement.portion(fold.y, wanted, rng)
             try:
                 answers.append(_predict_after(fold, some))
             except MercerError:  # too few rows for this machine
                 break
             count.append(len(some))
-            truths.append(fold.truth)
             step(1, f"{len(some)} rows")
         if len(count) == len(folds):
-            error, spread = pooled_error(truths, answers)
+            error, spread = error_of(folds, answers)
             sizes.append(round(float(np.mean(count))))
             errors.append(error)
             spreads.append(spread)

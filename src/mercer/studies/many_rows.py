@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 
 from mercer.domains import Items
 from mercer.plans import Nystrom, Plan
+from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.preparation import take_rows
 
 __all__ = ["ManyRows", "way_for_many_rows"]
@@ -43,7 +44,10 @@ class ManyRows:
     reason: str
 
 
-def way_for_many_rows(machine: Any, X: Items, y: np.ndarray, exact: int, seed: int) -> ManyRows:
+def way_for_many_rows(
+    machine: Any, X: Items, y: np.ndarray, exact: int, seed: int,
+    arrangement: Arrangement = INDEPENDENT,
+) -> ManyRows:  # fmt: skip
     """Return whether to learn through centers or from a sample, by rows that neither has seen.
 
     Parameters
@@ -56,16 +60,24 @@ def way_for_many_rows(machine: Any, X: Items, y: np.ndarray, exact: int, seed: i
         Rows that there is time to learn from exactly.
     seed : int
         Chooses the rows.
+    arrangement : Arrangement
+        Which rows belong together; with a time the last rows judge, and a sample is of the last.
     """
-    order = np.random.default_rng([seed, len(y)]).permutation(len(y))
+    rng = np.random.default_rng([seed, len(y)])
+    order = rng.permutation(len(y))
     sample = np.sort(order[:exact])
+    if arrangement.time is not None:
+        sample = np.sort(np.argsort(arrangement.time, kind="stable")[len(y) - exact :])
     if not hasattr(machine, "follow") or not hasattr(machine, "penalty"):
         reason = f"a sample of {exact} rows, because this machine needs all pairs of rows"
         return ManyRows(machine, sample, reason)
     judging, rest = order[:JUDGING_ROWS], order[JUDGING_ROWS:]
+    if not arrangement.independent:
+        judging, rest = arrangement.kept_aside(JUDGING_ROWS, rng)
+        rest = rng.permutation(rest)
     through = clone(machine).set_params(follow=Plan(approximate=Nystrom(CENTERS, seed=seed)))
     errors = [
-        _error(clone(one), X, y, np.sort(rest[:count]), judging)
+        _error(clone(one), X, y, np.sort(rest[:count]), judging, arrangement.weights)
         for one, count in ((through, TRIED_ROWS), (machine, min(TRIED_EXACTLY, exact)))
     ]
     told = f"held-out error {errors[0]:.3g} through centers, {errors[1]:.3g} from a sample"
@@ -75,9 +87,14 @@ def way_for_many_rows(machine: Any, X: Items, y: np.ndarray, exact: int, seed: i
     return ManyRows(machine, sample, f"a sample of {exact} rows, learned from exactly ({told})")
 
 
-def _error(machine: Any, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
-    machine.fit(take_rows(X, train), y[train])
+def _error(
+    machine: Any, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray,
+    weights: np.ndarray | None,
+) -> float:  # fmt: skip
+    given = {} if weights is None else {"sample_weight": weights[train]}
+    machine.fit(take_rows(X, train), y[train], **given)
     found = machine.predict(take_rows(X, test))
+    own = None if weights is None else weights[test]
     if is_classifier(machine):
-        return float(np.mean(found != y[test]))
-    return float(np.sqrt(np.mean((found - y[test]) ** 2)))
+        return float(np.average(found != y[test], weights=own))
+    return float(np.sqrt(np.average((found - y[test]) ** 2, weights=own)))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.studies.arrangement import INDEPENDENT, Arrangement
+
 __all__ = ["NOTHING_MEASURED", "Measures", "measures_of"]
 
 MAX_P = 0.001  # of a test whether probabilities rank rows better than chance
@@ -44,8 +46,9 @@ NOTHING_MEASURED = Measures()
 
 
 def measures_of(
-    y: np.ndarray, prediction: np.ndarray, probabilities: np.ndarray | None, classes: np.ndarray
-) -> Measures:
+    y: np.ndarray, prediction: np.ndarray, probabilities: np.ndarray | None, classes: np.ndarray,
+    tied: Arrangement = INDEPENDENT,
+) -> Measures:  # fmt: skip
     """Return what is told of classes: balanced error, log loss, areas under ROC and precision.
 
     Areas are means over classes, each against the others, of classes that have rows on both sides.
@@ -55,6 +58,9 @@ def measures_of(
     y, prediction : ndarray
     probabilities : ndarray of shape (rows, classes) or None
     classes : ndarray
+    tied : Arrangement
+        Weights of the rows, and groups, of which as many count as independent instead of rows
+        where it is asked what chance explains.
 
     Examples
     --------
@@ -67,27 +73,40 @@ def measures_of(
     there = [label for label in classes if np.any(y == label)]
     if len(there) < 2:
         return NOTHING_MEASURED
-    recalls = [float(np.mean(prediction[y == label] == label)) for label in there]
+    w = np.ones(len(y)) if tied.weights is None else tied.weights
+    recalls = [_mean(prediction[y == label] == label, w[y == label]) for label in there]
     rows = [("balanced error", 1 - float(np.mean(recalls)), 1 - 1 / len(there))]
     if probabilities is None:
         return _measures(rows, False)
     known = np.isin(y, classes)
-    codes, P = np.searchsorted(classes, y[known]), probabilities[known]
+    codes, P, w = np.searchsorted(classes, y[known]), probabilities[known], w[known]
+    groups = np.arange(len(codes))
+    if tied.groups is not None:
+        groups = np.unique(tied.groups[known], return_inverse=True)[1]
     own = np.maximum(P[np.arange(len(codes)), codes], MIN_PROBABILITY)
-    shares = np.bincount(codes, minlength=len(classes)) / len(codes)
+    shares = np.bincount(codes, w, minlength=len(classes)) / w.sum()
     losses, before = -np.log(own), -np.log(shares[codes])
-    rows.append(("log loss", float(losses.mean()), float(before.mean())))
+    rows.append(("log loss", _mean(losses, w), _mean(before, w)))
     areas, precisions, z = [], [], 0.0
     for k in np.flatnonzero(shares):
         plus = codes == k
-        area, deviation = _area(P[:, k], plus)
+        area, deviation = _area(P[:, k], plus, w, groups)
         areas.append(area)
-        precisions.append(_average_precision(P[:, k], plus))
+        precisions.append(_average_precision(P[:, k], plus, w))
         z = max(z, (area - 0.5) / deviation)
     base = float(shares[shares > 0].mean())
     rows.append(("area under ROC", float(np.mean(areas)), 0.5))
     rows.append(("area under precision-recall", float(np.mean(precisions)), base))
-    return _measures(rows, bool(z > _critical(len(areas)) or _gains(before - losses)))
+    count = int(groups.max(initial=-1)) + 1
+    gains = w * (before - losses)
+    if tied.groups is not None:
+        gains = np.bincount(groups, gains)
+    informative = z > _critical(len(areas), count) or _gains(gains)
+    return _measures(rows, bool(informative))
+
+
+def _mean(values: np.ndarray, weights: np.ndarray) -> float:
+    return float(np.average(values, weights=weights))
 
 
 def _measures(rows: list[tuple[str, float, float]], informative: bool) -> Measures:
@@ -95,26 +114,55 @@ def _measures(rows: list[tuple[str, float, float]], informative: bool) -> Measur
     return Measures(names, values, baselines, informative)
 
 
-def _area(score: np.ndarray, plus: np.ndarray) -> tuple[float, float]:
-    """Return the area under ROC, and its standard deviation if the scores say nothing."""
+def _area(
+    score: np.ndarray, plus: np.ndarray, w: np.ndarray, groups: np.ndarray
+) -> tuple[float, float]:
+    """Return the area under ROC, and its standard deviation if the scores say nothing.
+
+    Of rows that are drawn one by one that is known; of groups it is estimated from what each group
+    contributes (Obuchowski 1997), and is not below the first.
+    """
     from scipy.stats import rankdata
 
     m, n = int(plus.sum()), int((~plus).sum())
-    total = float(rankdata(score)[plus].sum())
-    return (total - m * (m + 1) / 2) / (m * n), float(np.sqrt((m + n + 1) / (12 * m * n)))
+    if m == 0 or n == 0:
+        return 0.5, 1.0
+    even = bool((w == w[0]).all())
+    lone = float(np.sqrt((m + n + 1) / (12 * m * n)))
+    if even and int(groups.max()) + 1 == len(groups):
+        total = float(rankdata(score)[plus].sum())
+        return (total - m * (m + 1) / 2) / (m * n), lone
+    above = _share_below(score[plus], score[~plus], w[~plus])  # of each row of the class
+    beyond = 1 - _share_below(score[~plus], score[plus], w[plus])
+    area = _mean(above, w[plus])
+    parts = np.empty(len(score))
+    parts[plus] = w[plus] * (above - area) / w[plus].sum()
+    parts[~plus] = w[~plus] * (beyond - area) / w[~plus].sum()
+    sums = np.bincount(groups, parts)
+    spread = np.sqrt(np.sum(sums**2) * len(sums) / max(len(sums) - 1, 1))
+    return area, max(float(spread), lone)
 
 
-def _average_precision(score: np.ndarray, plus: np.ndarray) -> float:
+def _share_below(values: np.ndarray, others: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return for each value the weighted share of others below it; equal ones count half."""
+    order = np.argsort(others, kind="stable")
+    total = np.concatenate([[0.0], np.cumsum(w[order])]) / w.sum()
+    ordered = others[order]
+    left, right = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return (total[left] + total[right]) / 2
+
+
+def _average_precision(score: np.ndarray, plus: np.ndarray, w: np.ndarray) -> float:
     from sklearn.metrics import average_precision_score
 
-    return float(average_precision_score(plus, score))
+    return float(average_precision_score(plus, score, sample_weight=w))
 
 
-def _critical(tests: int) -> float:
-    """Return how many standard deviations the best of some areas needs."""
-    from scipy.stats import norm
+def _critical(tests: int, count: int) -> float:
+    """Return how many standard deviations the best of some areas needs, of so many groups."""
+    from scipy.stats import t
 
-    return float(norm.isf(MAX_P / max(tests, 1)))
+    return float(t.isf(MAX_P / max(tests, 1), max(count - 1, 1)))
 
 
 def _gains(gain: np.ndarray) -> bool:

@@ -34,9 +34,11 @@ def choose_metric(family: ModelFamily, inner: InnerFolds, seed: int) -> FamilyCh
     X: Any = inner.X
     terms, kinds = metric_kernels(*X.shape)
     machine = family.machine(reduce(add, terms), None)
+    tied = inner.arrangement
+    splits = None if tied.independent else inner.splits
     learned = LearnedMetric(
         machine, ROUNDS, kinds, sample=len(X), folds=FOLDS, random_state=seed
-    ).fit(X, inner.y)
+    ).fit(X, inner.y, tied.weights, splits=splits)
     kernel, penalty = learned.machine_.kernel, learned.machine_.penalty
     numbers = [trial.round for trial in learned.history_]
     errors = np.array([trial.error for trial in learned.history_])
@@ -73,8 +75,10 @@ def _error(learned: LearnedMetric, inner: InnerFolds) -> float:
     values = learned.held_out_
     if not len(values):
         return float("inf")
+    tied = inner.arrangement.weights
+    weights = None if tied is None else tied[learned.held_out_items_]
     if truth.dtype.kind == "f":
-        return float(np.sqrt(np.mean((values[:, 0] - truth) ** 2)))
+        return float(np.sqrt(np.average((values[:, 0] - truth) ** 2, weights=weights)))
     classes = learned.classes_
     places = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
-    return float(np.mean(classes[places] != truth))
+    return float(np.average(classes[places] != truth, weights=weights))

@@ -20,20 +20,23 @@ from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Constant, Gaussian, Kernel
 from mercer.plans import Plan
 from mercer.sources import Column
+from mercer.machines import Calibrated
+from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.candidates import (
+    CALIBRATING_ROWS,
     SCALES,
     CandidateKernel,
     ModelFamily,
     candidate_kernels,
     on_columns,
 )
-from mercer.studies.folds import MIN_IN_INNER_CLASS, portion, splits
+from mercer.studies.folds import MIN_IN_INNER_CLASS, pooled_error, portion
 from mercer.studies.grid_search import FamilyChoice, InnerFolds, choose
 from mercer.studies.many_rows import ManyRows, way_for_many_rows
 from mercer.studies.metric_choice import choose_metric
 from mercer.studies.preparation import COMMON, Preparation, PreparedFold, numeric, take_rows
 
-__all__ = ["InnerRows", "InnerSelection", "OuterFold", "try_families"]
+__all__ = ["InnerRows", "InnerSelection", "OuterFold", "error_of", "try_families"]
 
 # Rows up to which a sum of exponentials is solved by a factor, in at most 2 GB: 13,279 rows of 36
 # columns took 7 s, and 16 s in steps, each of which evaluates the kernel anew.
@@ -48,11 +51,13 @@ class InnerRows:
     prepared: PreparedFold
     some: np.ndarray
     splits: list[tuple[np.ndarray, np.ndarray]]
+    arrangement: Arrangement = INDEPENDENT
 
     def on(self, name: str) -> InnerFolds:
         """Return rows, targets and splits in one preparation."""
         rows = take_rows(self.prepared.rows(name), self.some)
-        return InnerFolds(rows, self.prepared.y[self.some], self.splits)
+        tied = self.arrangement.part(self.some)
+        return InnerFolds(rows, self.prepared.y[self.some], self.splits, tied)
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,8 @@ class InnerSelection:
     seed : int
     exact : int
         Rows that there is time to learn from exactly.
+    arrangement : Arrangement
+        Which of all rows belong together, which come first and how much each counts.
     """
 
     columns: Sequence[Column]
@@ -82,17 +89,21 @@ class InnerSelection:
     most: int
     seed: int
     exact: int = 20_000
+    arrangement: Arrangement = INDEPENDENT
 
     def split(self, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> OuterFold:
         """Return training and test rows as machines will see them, and how to choose."""
         targets = y[train]
-        prepared = PreparedFold(self.preparation, take_rows(X, train), targets, take_rows(X, test))
+        tied = self.arrangement.part(train)
+        prepared = PreparedFold(
+            self.preparation, take_rows(X, train), targets, take_rows(X, test), tied.groups
+        )
         rng = np.random.default_rng([self.seed, len(train)])
         some = portion(targets, self.most, rng)
-        inner = splits(targets[some], self.inner, rng, MIN_IN_INNER_CLASS)
+        inner = tied.part(some).inner(targets[some], self.inner, rng, MIN_IN_INNER_CLASS)
         return OuterFold(
-            prepared, y[test], test, InnerRows(prepared, some, inner), self.candidates(prepared),
-            self.seed, self.exact,
+            prepared, y[test], test, InnerRows(prepared, some, inner, tied),
+            self.candidates(prepared), self.seed, self.exact, tied, self.arrangement.part(test),
         )  # fmt: skip
 
     def candidates(self, prepared: PreparedFold) -> list[CandidateKernel]:
@@ -137,6 +148,8 @@ class OuterFold:
     candidates: list[CandidateKernel]
     seed: int
     exact: int
+    arrangement: Arrangement = INDEPENDENT  # of the rows that are learned from
+    tested: Arrangement = INDEPENDENT  # of those that are held out
     choices: dict[str, FamilyChoice] = field(default_factory=dict)
     predictions: dict[str, np.ndarray] = field(default_factory=dict)
     machine: Any = None
@@ -187,15 +200,28 @@ class OuterFold:
         machine = choice.machine(X)
         if rows is None and len(y) > self.exact:
             if self.many is None:
-                self.many = way_for_many_rows(machine, X, y, self.exact, self.seed)
+                self.many = way_for_many_rows(
+                    machine, X, y, self.exact, self.seed, self.arrangement
+                )
             machine, rows = self.many.machine, self.many.rows
+        tied = self.arrangement
         if rows is not None:
-            X, y = take_rows(X, rows), y[rows]
+            X, y, tied = take_rows(X, rows), y[rows], tied.part(rows)
         if choice.family.learned and self.many is None and len(y) <= FACTORED_ROWS:
             machine.set_params(follow=Plan(solver="cholesky"))
         if sure and is_classifier(machine):
-            machine = choice.family.with_probabilities(machine, len(y), self.seed)
-        return machine.fit(X, y)
+            machine = choice.family.with_probabilities(machine, len(y), self.seed, tied)
+        given: dict[str, Any] = {} if tied.weights is None else {"sample_weight": tied.weights}
+        if isinstance(machine, Calibrated) and not tied.independent:
+            given["splits"] = self._calibrating(y, tied)
+        return machine.fit(X, y, **given)
+
+    def _calibrating(self, y: np.ndarray, tied: Arrangement) -> Any:
+        """Return the splits by which scores become probabilities, of a sample of many rows."""
+        rng = np.random.default_rng([self.seed, len(y), 1])
+        some = tied.portion(y, CALIBRATING_ROWS, rng)
+        pairs = tied.part(some).inner(y[some], 5, rng, MIN_IN_INNER_CLASS)
+        return [(some[train], some[test]) for train, test in pairs]
 
     def predict(self, choice: FamilyChoice, machine: Any) -> np.ndarray:
         """Return what a fitted machine says of the held-out rows."""
@@ -225,6 +251,15 @@ class OuterFold:
     def model(self) -> BaseEstimator:
         """Return the winner as a machine that takes rows as they are in the file."""
         return self.prepared.model(self.winner.rows, self.machine)
+
+
+def error_of(
+    folds: Sequence[OuterFold], answers: Sequence[np.ndarray]
+) -> tuple[float, float]:
+    """Return the error of what was answered for the held-out rows, and its standard error."""
+    return pooled_error(
+        [fold.truth for fold in folds], answers, [fold.tested for fold in folds]
+    )
 
 
 def try_families(

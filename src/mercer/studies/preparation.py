@@ -92,12 +92,17 @@ class PreparedFold:
     X, new : items
         As they are in the file, without columns that no training row has an entry of.
     y : ndarray
+    groups : ndarray or None
+        Rows that must not see each other's targets.
     """
 
-    def __init__(self, how: Preparation, X: Items, y: np.ndarray, new: Items) -> None:
+    def __init__(
+        self, how: Preparation, X: Items, y: np.ndarray, new: Items,
+        groups: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         if how.encode or how.standardize:
             X, new = _drop_empty_columns(X, new)
-        self.how, self.X, self.y, self.new = how, X, y, new
+        self.how, self.X, self.y, self.new, self.groups = how, X, y, new, groups
         self.done: dict[str, tuple[Any, Items]] = {}
 
     def fitted(self, name: str) -> Any:
@@ -130,7 +135,11 @@ class PreparedFold:
     def _prepared(self, name: str) -> tuple[Any, Items]:
         if name not in self.done:
             transformer = self.how.transformer(name)
-            rows = self.X if transformer is None else transformer.fit_transform(self.X, self.y)
+            rows = self.X
+            if isinstance(transformer, Encode):
+                rows = transformer.fit_transform(self.X, self.y, groups=self.groups)
+            elif transformer is not None:
+                rows = transformer.fit_transform(self.X, self.y)
             self.done[name] = transformer, rows
         return self.done[name]
 

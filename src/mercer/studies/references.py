@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from mercer.domains import is_frame
 from mercer.machines import Encode
-from mercer.studies.folds import pooled_error
-from mercer.studies.nested_cv import OuterFold
+from mercer.studies.nested_cv import OuterFold, error_of
 from mercer.studies.reference import Reference
 
 __all__ = ["references", "tree_rows"]
@@ -48,7 +47,7 @@ def references(
             step(1, name)
         error, spread = float("nan"), float("nan")
         if not note:
-            error, spread = pooled_error([fold.truth for fold in folds], answers)
+            error, spread = error_of(folds, answers)
         found.append(Reference(name, tool, error, spread, note))
     return tuple(found)
 
@@ -56,11 +55,20 @@ def references(
 def _linear(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
     from sklearn.linear_model import LogisticRegression, RidgeCV
 
-    model: Any = RidgeCV(PENALTIES) if regress else LogisticRegression(max_iter=500)
+    model: Any = LogisticRegression(max_iter=500)
+    tied = fold.arrangement
+    if regress:  # leaves out single rows, unless these belong together
+        rng = np.random.default_rng(seed)
+        model = RidgeCV(PENALTIES, cv=None if tied.independent else tied.splits(fold.y, 5, rng))
     X, new = fold.prepared.X, fold.prepared.new
+    name = type(model).__name__.lower()
     if is_frame(X):
         model = make_pipeline(Encode(levels="onehot", random_state=seed), model)
-    return np.asarray(model.fit(X, fold.y).predict(new))
+        name = f"{name}__"
+    else:
+        name = ""
+    given = {} if tied.weights is None else {f"{name}sample_weight": tied.weights}
+    return np.asarray(model.fit(X, fold.y, **given).predict(new))
 
 
 def _trees(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
@@ -70,7 +78,10 @@ def _trees(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
     X, new = tree_rows(fold.prepared.X, fold.prepared.new)
     kinds = "from_dtype" if is_frame(X) else None
     model = cls(categorical_features=kinds, random_state=seed)
-    return np.asarray(model.fit(X, fold.y).predict(new))
+    tied = fold.arrangement
+    if not tied.independent:  # rows that it would keep aside belong to others
+        model.set_params(early_stopping=False)
+    return np.asarray(model.fit(X, fold.y, sample_weight=tied.weights).predict(new))
 
 
 def tree_rows(X: Any, new: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.sources import BadRow, Sheet
+from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.attention import ColumnAttention
 from mercer.studies.column_effect import ColumnEffect
 from mercer.studies.measures import NOTHING_MEASURED, Measures
@@ -267,6 +268,14 @@ class Study:
     def truth(self) -> np.ndarray:
         """The targets of the rows that were held out, as `held_out` has them."""
         return self.y[self.held_out.rows]
+
+    @property
+    def tied(self) -> Arrangement:
+        """What ties the rows together that were held out: groups, times and weights."""
+        roles = self.sheet.roles
+        if roles is None:
+            return INDEPENDENT
+        return Arrangement(roles.groups, roles.time, roles.weights).part(self.held_out.rows)
 
     @property
     def measure(self) -> str:

@@ -6,8 +6,9 @@ import math
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,23 +20,22 @@ from mercer.kernels import Kernel, named, parse
 from mercer.memory import format_bytes
 from mercer.progress import progress
 from mercer.sources import Sheet, read, read_frame
+from mercer.studies.arrangement import INDEPENDENT, TIME_FOLDS, Arrangement
 from mercer.studies.attention import ColumnAttention, column_attention
 from mercer.studies.candidates import CandidateKernel, ModelFamily, families, on_columns
 from mercer.studies.effects import find_effects
 from mercer.studies.examples import find_examples
 from mercer.studies.findings import findings
-from mercer.studies.folds import MIN_IN_CLASS, baseline_error, pooled_error, rare, splits
+from mercer.studies.folds import MIN_IN_CLASS, baseline_error, rare
+from mercer.studies.given import given_table
 from mercer.studies.learning_curve import CURVE_SHARES, learning_curve
 from mercer.studies.measures import NOTHING_MEASURED, measures_of
-from mercer.studies.nested_cv import InnerSelection, OuterFold, try_families
+from mercer.studies.nested_cv import InnerSelection, OuterFold, error_of, try_families
 from mercer.studies.predicted import metric_bytes, study_bytes, table_bytes
 from mercer.studies.preparation import Preparation, encodable, take_rows
 from mercer.studies.references import references
 from mercer.studies.results import Attempt, HeldOutPredictions, Study
 from mercer.studies.saved import predict_unsampled
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["StudyDesign", "design", "study"]
 
@@ -56,8 +56,8 @@ JUDGING_SHARE = 0.15  # of the budget, for the fits of folds that judge
 
 
 def study(
-    data: str | os.PathLike[str] | pd.DataFrame | Sheet,
-    target: str | None = None,
+    data: Any,
+    target: Any = None,
     *,
     task: str | None = None,
     kernel: Kernel | str | None = None,
@@ -67,6 +67,11 @@ def study(
     skip_bad: bool = False,
     seed: int = 0,
     references: bool = True,
+    groups: Any = None,
+    time: Any = None,
+    weights: Any = None,
+    missing: str | Sequence[str] | None = None,
+    drop_duplicates: bool = False,
     show: bool | None = None,
 ) -> Study:
     """Find a machine for a table, and say honestly how well it will do on new rows.
@@ -76,10 +81,12 @@ def study(
 
     Parameters
     ----------
-    data : path, DataFrame or Sheet
-        A table (CSV, TSV, Parquet, Arrow), LIBSVM text, FASTA, or a folder of TU graphs.
-    target : str, optional
-        The column to predict; for formats that have one of their own it is not needed.
+    data : path, DataFrame, Sheet or array
+        A table (CSV, TSV, Excel, JSON lines, SQLite, ARFF, Parquet, Arrow), LIBSVM text, FASTA, or
+        a folder of TU graphs; a DataFrame of pandas, polars or Arrow; or rows of numbers.
+    target : str or sequence, optional
+        The column to predict, or the targets themselves, as in ``study(X, y)``; for formats that
+        have one of their own it is not needed.
     task : {"classify", "regress"}, optional
         By default it is guessed from the target.
     kernel : Kernel or str, optional
@@ -98,6 +105,18 @@ def study(
         The same seed gives the same answer.
     references : bool
         Whether a linear model and boosted trees are fitted in the same folds, to compare with.
+    groups : str or sequence, optional
+        The column that says what each row comes from, such as a person. Rows of one group are
+        never on both sides of a split, so that the error is that of new groups.
+    time : str or sequence, optional
+        The column that says when each row came about. The past then predicts the future, in all
+        folds. It is learned from only if `types` says what it is.
+    weights : str or sequence, optional
+        The column that says how much each row counts, in learning and in errors.
+    missing : str or sequence of str, optional
+        Entries that stand for nothing, such as ``"-999"``; ``"age=-1"`` is about one column.
+    drop_duplicates : bool
+        Whether rows that repeat another in all columns are left out.
     show : bool, optional
         Whether to draw a progress bar; by default in interactive sessions.
 
@@ -111,13 +130,14 @@ def study(
     """
     return design(
         data, target, task=task, kernel=kernel, machine=machine, budget=budget, types=types,
-        skip_bad=skip_bad, seed=seed, references=references,
+        skip_bad=skip_bad, seed=seed, references=references, groups=groups, time=time,
+        weights=weights, missing=missing, drop_duplicates=drop_duplicates,
     ).run(show)  # fmt: skip
 
 
 def design(
-    data: str | os.PathLike[str] | pd.DataFrame | Sheet,
-    target: str | None = None,
+    data: Any,
+    target: Any = None,
     *,
     task: str | None = None,
     kernel: Kernel | str | None = None,
@@ -127,6 +147,11 @@ def design(
     skip_bad: bool = False,
     seed: int = 0,
     references: bool = True,
+    groups: Any = None,
+    time: Any = None,
+    weights: Any = None,
+    missing: str | Sequence[str] | None = None,
+    drop_duplicates: bool = False,
 ) -> StudyDesign:
     """Return what `study` would do, with the same arguments; everything is read and checked."""
     if task is not None and task not in TASKS:
@@ -136,11 +161,18 @@ def design(
     if isinstance(kernel, str):
         kernel = parse(kernel) if "(" in kernel else named(kernel)
     limit = MAX_READ if kernel is None else _rows(LEARNED_PER_MINUTE, budget, kernel)
-    sheet = _sheet(data, target, types, skip_bad=skip_bad, limit=limit, seed=seed, task=task)
+    asked = {"groups": groups, "time": time, "weights": weights}
+    table, target, roles = given_table(data, target, asked)
+    sheet = _sheet(
+        table, target, types, skip_bad=skip_bad, limit=limit, seed=seed, task=task, roles=roles,
+        missing=missing, drop_duplicates=drop_duplicates,
+    )  # fmt: skip
+    sheet = with_weight(sheet)
+    tied = arrangement_of(sheet)
     found = "regress" if sheet.y.dtype.kind == "f" else "classify"  # type: ignore[union-attr]
     largest, classes = _require_learnable(sheet)
     encode = kernel is None and encodable(sheet.X, sheet.columns)
-    chosen, left = families(found, machine, classes, encode)
+    chosen, left = families(found, machine, classes, encode, tied.weights is not None)
     if kernel is not None:
         on_columns(kernel, _safe_indexing(sheet.X, [0]), sheet.columns)
     standardize = kernel is None and not sparse.issparse(sheet.X)
@@ -152,8 +184,12 @@ def design(
         most=_rows(CHOOSING_PER_MINUTE, budget, kernel),
         seed=seed,
         exact=_rows(LEARNED_PER_MINUTE, budget, kernel),
+        arrangement=tied,
     )
     outer, judging = outer_folds(len(sheet), largest, budget)
+    if tied.time is not None:  # each span is predicted from less than all, so that few suffice
+        outer = min(outer, TIME_FOLDS) if judging == outer else outer
+        judging = min(judging, outer)
     return StudyDesign(
         found, sheet, procedure, chosen, left, outer, judging, budget, with_references=references
     )
@@ -189,12 +225,8 @@ def _sheet(data: object, target: str | None, types: dict[str, str] | None, **how
         sheet = data
     elif isinstance(data, str | os.PathLike):
         sheet = read(data, target, types, **how)
-    elif is_frame(data):
-        sheet = read_frame(data, target, types, **how)
     else:
-        raise DomainError(
-            f"data must be the path of a file or a DataFrame, found {type(data).__name__}"
-        )
+        sheet = read_frame(data, target, types, **how)
     if sheet.y is None:
         names = ", ".join(repr(column.name) for column in sheet.columns[:12])
         more = ", …" if len(sheet.columns) > 12 else ""
@@ -328,6 +360,7 @@ class StudyDesign:
                 "Columns of numbers are standardized on the rows that are learned from: mean 0 "
                 "and standard deviation 1. A gap becomes the mean, and a column says where it was."
             )
+        found += self._tied()
         if rows > most:
             found.append(
                 f"Kernel and parameters are chosen on {most} rows; the machine is then fitted to "
@@ -341,6 +374,28 @@ class StudyDesign:
         found += [f"{family.label} is left out: {why}." for family, why in self.left_out]
         return tuple(found)
 
+    def _tied(self) -> list[str]:
+        """Say how rows that belong together were dealt."""
+        tied, roles = self.procedure.arrangement, self.sheet.roles
+        found = []
+        if tied.groups is not None:
+            count = len(np.unique(tied.groups))
+            found.append(
+                f"Rows with the same {roles.name('groups')!r} ({count} of them) are never on both "
+                "sides of a split, where folds judge, choose and calibrate; the error is that of "
+                f"new ones of {roles.name('groups')!r}."
+            )
+        if tied.time is not None:
+            found.append(
+                f"By {roles.name('time')!r} the past predicts the future, where folds judge, "
+                "choose and calibrate; the first rows only teach."
+            )
+        if tied.weights is not None:
+            found.append(
+                f"Rows count by {roles.name('weights')!r}, in learning and in all errors."
+            )
+        return found
+
     def _everything(self) -> OuterFold:
         """Return the fold of all rows that can be learned from."""
         y: Any = self.sheet.y
@@ -352,7 +407,10 @@ class StudyDesign:
         begin = time.monotonic()
         y: Any = self.sheet.y
         seed = self.procedure.seed
-        outer = splits(y, self.outer, np.random.default_rng(seed))[: self.judging]
+        tied = self.procedure.arrangement
+        outer = tied.splits(y, self.outer, np.random.default_rng(seed))
+        # Of spans of time the last ones judge: they are nearest to what is to come.
+        outer = outer[-self.judging :] if tied.time is not None else outer[: self.judging]
         folds = [self.procedure.split(self.sheet.X, y, *split) for split in outer]
         everything = self._everything()
         every = [*folds, everything]
@@ -372,11 +430,10 @@ class StudyDesign:
             others = references(folds, seed, step) if self.with_references else ()
         held_out = _held_out(y, folds)
         truth = y[held_out.rows]
-        error, error_se = pooled_error(
-            [fold.truth for fold in folds],
-            [fold.predictions[fold.winner.family.name] for fold in folds],
+        error, error_se = error_of(
+            folds, [fold.predictions[fold.winner.family.name] for fold in folds]
         )
-        baseline = baseline_error(y, outer)
+        baseline = baseline_error(y, outer, tied)
         model: Any = everything.model()
         classes = None if self.task == "regress" else everything.machine.classes_
         typical, confused = find_examples(model, self.sheet.X, y, held_out, seed)
@@ -385,7 +442,10 @@ class StudyDesign:
         judged = part_of(self.sheet, held_out.rows)
         measures = NOTHING_MEASURED
         if classes is not None:
-            measures = measures_of(truth, held_out.prediction, held_out.probabilities, classes)
+            measures = measures_of(
+                truth, held_out.prediction, held_out.probabilities, classes,
+                tied.part(held_out.rows),
+            )
         careful = findings(
             judged, self.task, held_out.fold, held_out.prediction, error, error_se, baseline,
             winner.edges, measures.informative,
@@ -444,9 +504,7 @@ class StudyDesign:
                 chosen=best.family.name == name,
             )
             if all(name in fold.predictions for fold in folds):
-                error, error_se = pooled_error(
-                    [fold.truth for fold in folds], [fold.predictions[name] for fold in folds]
-                )
+                error, error_se = error_of(folds, [fold.predictions[name] for fold in folds])
                 attempt = replace(attempt, error=error, error_se=error_se)
             else:
                 others = f", that of {best.family.label} {best.error:.3g}"
@@ -469,7 +527,35 @@ def part_of(sheet: Sheet, rows: np.ndarray) -> Sheet:
     if len(rows) == len(sheet):
         return sheet
     X, y = _safe_indexing(sheet.X, rows), None if sheet.y is None else sheet.y[rows]
-    return replace(sheet, X=X, y=y, lines=sheet.lines[rows], rows=sheet.rows[rows])
+    roles = None if sheet.roles is None else sheet.roles.take(rows)
+    return replace(
+        sheet, X=X, y=y, lines=sheet.lines[rows], rows=sheet.rows[rows], roles=roles
+    )
+
+
+def with_weight(sheet: Sheet) -> Sheet:
+    """Return the rows that count at all."""
+    weights = None if sheet.roles is None else sheet.roles.weights
+    if weights is None or (weights > 0).all():
+        return sheet
+    there = np.flatnonzero(weights > 0)
+    name = repr(sheet.roles.name("weights"))
+    if not len(there):
+        raise DomainError(f"all weights in {name} are 0, so no row counts")
+    note = f"{len(weights) - len(there)} rows have the weight 0 in {name} and were left out"
+    part = part_of(sheet, there)
+    return replace(part, notes=(*part.notes, note))
+
+
+def arrangement_of(sheet: Sheet) -> Arrangement:
+    """Return what ties the rows of a sheet together."""
+    found = sheet.roles
+    if found is None:
+        return INDEPENDENT
+    weights = found.weights
+    if weights is not None:  # their scale says nothing; penalties are per row
+        weights = weights * (len(weights) / weights.sum())
+    return Arrangement(found.groups, found.time, weights)
 
 
 def _timings(begin: float, chosen: float, fitted: float, end: float) -> dict[str, float]:

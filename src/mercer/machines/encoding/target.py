@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from mercer.domains.targets import admit_labels, admit_target
 from mercer.errors import DomainError
-from mercer.machines.folds import stratified_folds
+from mercer.machines.folds import grouped_folds, stratified_folds
 
 __all__ = ["TARGETS", "TargetColumns"]
 
@@ -20,8 +20,9 @@ MAX_CLASSES = 10  # whose shares are columns: the most frequent ones
 class TargetColumns:
     """The target as columns to average, with folds; looked at when a column needs it."""
 
-    def __init__(self, encode: Any, y: Any, count: int) -> None:
+    def __init__(self, encode: Any, y: Any, count: int, groups: Any = None) -> None:
         self.encode, self.y, self.count = encode, y, count
+        self.groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
         self.given = y is not None
         self.known: tuple[np.ndarray, list[str], np.ndarray] | None = None
 
@@ -48,7 +49,10 @@ class TargetColumns:
         shown = np.sort(np.argsort(-counts, kind="stable")[:MAX_CLASSES])
         shown = shown[1:] if len(classes) == 2 else shown
         labels = [f"share of {str(classes[c])[:40]}" for c in shown]
-        fold = stratified_folds(codes, self._folds(), self._random())
+        if self.groups is None:
+            fold = stratified_folds(codes, self._folds(), self._random())
+        else:
+            fold = grouped_folds(codes, self.groups, self._folds(), self._random())
         return (codes[:, None] == shown).astype(np.float64), labels, fold
 
     def _numbers(self) -> tuple[np.ndarray, list[str], np.ndarray]:
@@ -56,7 +60,11 @@ class TargetColumns:
         y = y / (np.abs(y).max(axis=0) + (np.abs(y).max(axis=0) == 0))  # sums stay finite
         one = y.shape[1] == 1
         labels = ["mean of y"] if one else [f"mean of y{j}" for j in range(y.shape[1])]
-        fold = self._random().permutation(np.arange(self.count) % self._folds())
+        if self.groups is None:
+            fold = self._random().permutation(np.arange(self.count) % self._folds())
+        else:
+            codes = np.zeros(self.count, dtype=np.intp)
+            fold = grouped_folds(codes, self.groups, self._folds(), self._random())
         return y, labels, fold
 
     def _folds(self) -> int:
