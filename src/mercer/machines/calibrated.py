@@ -16,11 +16,12 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from mercer.domains import admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.calibration import agree_with, fit_sigmoid
+from mercer.machines.chunks import require_fitted
 from mercer.machines.folds import stratified_folds, stratified_sample
 from mercer.machines.scores import ScoreClassifier
 
@@ -130,12 +131,12 @@ class Calibrated(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the label that the machine gives."""
-        check_is_fitted(self)
+        require_fitted(self)
         return self.machine_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the machine."""
-        check_is_fitted(self)
+        require_fitted(self)
         return self.machine_.decision_function(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
