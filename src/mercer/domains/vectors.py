@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import array_api_compat
+import array_api_compat.numpy
 import numpy as np
 from scipy import sparse
 
@@ -72,11 +73,13 @@ class Vectors(Points):
 
     @property
     def is_sparse(self) -> bool:
-        return sparse.issparse(self.array)
+        return not isinstance(self.array, np.ndarray) and sparse.issparse(self.array)
 
     @property
     def xp(self) -> Any:
         """The array-API namespace of the rows (NumPy for sparse rows)."""
+        if isinstance(self.array, np.ndarray):
+            return array_api_compat.numpy  # asked for in every block, and slow to find out
         return array_api_compat.array_namespace(self.array) if not self.is_sparse else np
 
     def take(self, rows: RowIndex) -> Vectors:

@@ -185,6 +185,13 @@ class MovedRows(Points):
         return np.column_stack([self.array * self.array.dtype.type(-2.0), self.squares, ones])
 
     @cached_property
+    def longest(self) -> Any:
+        """The largest squared length."""
+        if isinstance(self.squares, np.ndarray):
+            return self.squares.max()
+        return array_api_compat.array_namespace(self.squares).max(self.squares)
+
+    @cached_property
     def transposed(self) -> np.ndarray:
         """The vectors as columns."""
         return np.ascontiguousarray(self.array.T)
@@ -305,9 +312,9 @@ def _mended(block: Block, D: Array, A: MovedRows, B: MovedRows, scales: Scales) 
         return D
     single = xp.finfo(D.dtype).bits < 64
     share = CANCELLATION_IN_SINGLE if single else CANCELLATION
-    left, right = share * A.squares, share * B.squares
-    if xp.min(D) >= xp.max(left) + xp.max(right):
+    if xp.min(D) >= share * (A.longest + B.longest):
         return D
+    left, right = share * A.squares, share * B.squares
     if not isinstance(D, np.ndarray):
         return _mended_elsewhere(block, D, D < left[:, None] + right[None, :], scales)
     some = np.flatnonzero(D.min(axis=1) < left + right.max())

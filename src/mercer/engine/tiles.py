@@ -30,6 +30,7 @@ SINGLE_TILE = 512  # the same number of bytes, in single precision
 STRIPE_AREA = 768 * 512
 SINGLE_STRIPE_AREA = 768 * 768
 STRIPE_WIDTH = 768
+FEW_ROWS = 16  # whose stripes may be as wide as the area allows, because a call costs more
 SPARSE_TILE = 1024  # slicing sparse rows is slow, so there are fewer, larger tiles
 # Rows with at most this share of nonzeros are compared over those, if they are many and wide.
 MOSTLY_ZERO = 0.25
@@ -195,6 +196,8 @@ def require_finite(kernel: Formula, T: np.ndarray, i: int, j: int) -> None:
 
 def common_origin(kernel: Formula, A: Points, B: Points | None) -> tuple[Points, Points]:
     """Return both sets seen from one point, with the encodings of all tiles made at once."""
+    if B is not None and len(A) <= FEW_ROWS:  # who asks for one row will ask for another
+        B = B.view("near their mean", _near_their_mean)
     right = prepare_points(kernel, A if B is None else B)
     if B is None:
         return right, right
@@ -205,6 +208,15 @@ def common_origin(kernel: Formula, A: Points, B: Points | None) -> tuple[Points,
     if A.is_sparse and right.origin is not ZERO:
         return A, right
     return prepare_points(kernel, A, right.origin, right.single), right
+
+
+def _near_their_mean(points: Points) -> Points:
+    """Return vectors seen from their mean, which have to be moved there once only."""
+    plain = isinstance(points, Vectors) and points.origin is None and on_numpy(points)
+    if not plain or points.is_sparse:
+        return points
+    origin = _origin(points)
+    return points if origin is None else points.around(origin)
 
 
 def prepare_points(
@@ -276,6 +288,8 @@ def stripe_size(A: Points, B: Points) -> tuple[int, int]:
     """
     if tile_size(A, B) == SPARSE_TILE:
         return SPARSE_TILE, SPARSE_TILE
+    if len(A) <= FEW_ROWS:
+        return FEW_ROWS, min(len(B), STRIPE_AREA // FEW_ROWS)
     area = SINGLE_STRIPE_AREA if tile_size(A, B) == SINGLE_TILE else STRIPE_AREA
     width = min(len(B), STRIPE_WIDTH)
     return max(min(area // width, len(A) // 8), area // STRIPE_WIDTH), width
@@ -305,6 +319,8 @@ def _below(order: int) -> np.ndarray:
 def on_numpy(points: Points) -> bool:
     """Tell whether points are evaluated by NumPy, in tiles."""
     container = getattr(points, "array", getattr(points, "frame", None))
+    if container is None or isinstance(container, np.ndarray):
+        return True
     if not array_api_compat.is_array_api_obj(container):
         return True
     return array_api_compat.is_numpy_array(container)

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from mercer.domains import Points
-from mercer.engine.tiles import common_origin, fill, on_numpy, spans, tile, tile_size
+from mercer.engine.tiles import (
+    FEW_ROWS,
+    common_origin,
+    fill,
+    on_numpy,
+    spans,
+    stripe_size,
+    tile,
+    tile_size,
+)
 from mercer.kernels import Kernel
 from mercer.threads import in_threads
 
@@ -81,7 +90,8 @@ def _tiles(
     if whole is not None:
         yield slice(0, len(B)), whole[i]
         return
-    for j in spans(len(B), tile_size(A, B)):
+    width = stripe_size(A, B)[1] if len(A) <= FEW_ROWS else tile_size(A, B)
+    for j in spans(len(B), width):
         with tile(kernel, A[i], B[j], i.start, j.start) as T:
             yield j, T
 

@@ -292,10 +292,15 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
     A, B = common_origin(kernel, A, B)
     result = np.zeros((len(A), *coefficients.shape[1:]))
     height, width = stripe_size(A, B)
-    columns = [(j, B[j], coefficients[j]) for j in spans(len(B), width)]
+    places = spans(len(B), width)
+    columns = (
+        [(j, B[j], coefficients[j]) for j in places]
+        if len(places) > 1
+        else [(places[0], B, coefficients)]
+    )
 
     def stripe(i: slice) -> None:
-        rows = A[i]
+        rows = A[i] if len(A) > height else A
         for j, other, c in columns:
             with tile(kernel, rows, other, i.start, j.start, finite=False) as T:
                 _add(T, c, result[i])

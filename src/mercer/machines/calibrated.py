@@ -17,11 +17,12 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from mercer.domains import admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.calibration import agree_with, fit_sigmoid
+from mercer.machines.chunks import require_fitted
 from mercer.machines.folds import stratified_folds, stratified_sample
 from mercer.machines.scores import ScoreClassifier
 
@@ -143,12 +144,12 @@ class Calibrated(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the label that the machine gives."""
-        check_is_fitted(self)
+        require_fitted(self)
         return self.machine_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the machine; of one without them, logarithms of probabilities."""
-        check_is_fitted(self)
+        require_fitted(self)
         return _scores(self.machine_, X)
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ from mercer.memory import out_of_memory
 from mercer.plans import Plan
 from mercer.threads import one_blas_thread, using
 
-__all__ = ["ANSWERS", "as_container", "as_planned", "by_chunks"]
+__all__ = ["ANSWERS", "as_container", "as_planned", "by_chunks", "require_fitted"]
 
 # As many as are taken for there whatever the computer has: shares of work, and so the order of
 # sums, follow from it.
@@ -39,6 +39,16 @@ def as_container(points: Points) -> Any:
     return pd.DataFrame(points.array, columns=list(points.names))
 
 
+def require_fitted(machine: Any) -> None:
+    """Refuse a machine that has learned nothing, in scikit-learn's words.
+
+    Scikit-learn gathers all tags and attributes first, which takes as long as an answer for one
+    item.
+    """
+    if "kernel_" not in vars(machine):
+        check_is_fitted(machine)
+
+
 def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that answers a `Stream` chunk by chunk, and anything else at once."""
 
@@ -46,7 +56,7 @@ def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:
     def answered(self: Any, X: Items, *more: Any, **options: Any) -> Any:
         if not isinstance(X, Stream):
             return answer(self, X, *more, **options)
-        check_is_fitted(self)
+        require_fitted(self)
         domain = getattr(self, "kernel_", None) or named(self.kernel)
         chunks = (
             answer(self, as_container(c.points), *more, **options) for c in X.read(domain.domain)

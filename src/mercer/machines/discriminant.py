@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError
+from mercer.machines.chunks import require_fitted
 from mercer.machines.ridge import KernelRidge, Regression
 from mercer.machines.scores import ScoreClassifier, require_weight
 from mercer.plans import Decision, Plan, requested
@@ -178,7 +178,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scor
 
     def transform(self, X: Items) -> np.ndarray:
         """Return the discriminants of each item, an array of shape (items, n_components)."""
-        check_is_fitted(self)
+        require_fitted(self)
         points = self._admit_new(X, self.kernel_)
         return self.discriminants_(points) + self.offset_
 

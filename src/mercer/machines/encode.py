@@ -12,10 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from mercer.domains import is_frame
 from mercer.errors import DomainError, suggestion
+from mercer.machines.chunks import require_fitted
 from mercer.machines.encoding.columns import EncodedColumn, learn_quantity, zeros
 from mercer.machines.encoding.kinds import kinds_of
 from mercer.machines.encoding.levels import count_levels, one_hot, target_statistics
@@ -145,7 +146,7 @@ class Encode(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """Return rows of numbers, an array of shape (rows, len(blocks_))."""
-        check_is_fitted(self)
+        require_fitted(self)
         table = self._admit_new(X)
         found = np.empty((table.shape[0], len(self.blocks_)))
         start = 0
@@ -157,7 +158,7 @@ class Encode(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that `transform` returns."""
-        check_is_fitted(self)
+        require_fitted(self)
         if self.columns_ is not None and input_features is None:
             names = self.columns_
         else:

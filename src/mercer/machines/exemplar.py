@@ -21,12 +21,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points, Vectors, admit_labels, admit_target, admit_weights
 from mercer.errors import ValidityError, suggestion
 from mercer.gram import assemble, product
 from mercer.kernels import Gaussian, Kernel
+from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import Machine
 from mercer.machines.scores import averages, require_weight
 from mercer.rkhs import Function
@@ -119,7 +119,7 @@ class ExemplarClassifier(ClassifierMixin, Machine):
         It is normalized if the kernel is a `Gaussian` on vectors. For other kernels it is the
         logarithm of the mean similarity.
         """
-        check_is_fitted(self)
+        require_fitted(self)
         similarity = self.embeddings_(self._admit_new(X, self.kernel_))
         _refuse_negative(similarity, "to each class")
         with np.errstate(divide="ignore"):
@@ -127,7 +127,7 @@ class ExemplarClassifier(ClassifierMixin, Machine):
 
     def _joint(self, X: Items) -> np.ndarray:
         """Return prior times mean similarity; the prior alone where there is no similarity."""
-        check_is_fitted(self)
+        require_fitted(self)
         joint = self.embeddings_(self._admit_new(X, self.kernel_)) * self.priors_
         unlike = ~joint.any(axis=1)
         _warn_unlike(unlike, "the priors of the classes")
@@ -214,7 +214,7 @@ class ExemplarRegressor(MultiOutputMixin, RegressorMixin, Machine):
 
     def predict(self, X: Items) -> np.ndarray:
         """Return the weighted mean of the targets for each item."""
-        check_is_fitted(self)
+        require_fitted(self)
         points, shares = self._admit_new(X, self.kernel_), self.density_.coefficients
         columns = np.column_stack([shares, self.function_.coefficients])
         values = product(self.kernel_, points, self.function_.points, columns)

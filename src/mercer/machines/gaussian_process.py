@@ -20,12 +20,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GramRows, Items, Points
 from mercer.errors import DomainError, ValidityError
 from mercer.gram.slopes import slopes_of
 from mercer.kernels import Kernel
+from mercer.machines.chunks import require_fitted
 from mercer.machines.posterior import Posterior, posterior_of
 from mercer.machines.ridge import KernelRidge
 from mercer.plans import Plan
@@ -165,7 +165,7 @@ class GaussianProcess(KernelRidge):
         >>> round(value, 3), {name: round(slope, 3) for name, slope in gradient.items()}
         (-3.577, {'penalty': 0.049, 'kernel__bandwidth': 0.283})
         """
-        check_is_fitted(self)
+        require_fitted(self)
         Y = self._target.reshape(len(self._target), -1)
         value = self._known.log_likelihood((Y - self.intercept_)[self._counted])
         return (value, self._gradient(self._known)) if eval_gradient else value

@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from mercer.domains import Items, is_frame
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import named
+from mercer.machines.chunks import require_fitted
 from mercer.machines.folds import stratified_sample
 from mercer.machines.metric_path import MetricRound, is_ridge
 from mercer.machines.metric_race import (
@@ -287,24 +288,24 @@ class LearnedMetric(BaseEstimator):
 
     def predict(self, X: Items) -> np.ndarray:
         """Return what the machine predicts."""
-        check_is_fitted(self)
+        require_fitted(self)
         return self.machine_.predict(X)
 
     @available_if(lambda self: hasattr(self.machine, "decision_function"))
     def decision_function(self, X: Items) -> np.ndarray:
         """Return the decision values of the machine."""
-        check_is_fitted(self)
+        require_fitted(self)
         return self.machine_.decision_function(X)
 
     @available_if(lambda self: hasattr(self.machine, "predict_proba"))
     def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probabilities of the machine."""
-        check_is_fitted(self)
+        require_fitted(self)
         return self.machine_.predict_proba(X)
 
     def score(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy, or R²."""
-        check_is_fitted(self)
+        require_fitted(self)
         return float(self.machine_.score(X, y, sample_weight))
 
     def __getattr__(self, name: str) -> Any:

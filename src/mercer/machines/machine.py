@@ -147,6 +147,8 @@ class Machine(Abilities, BaseEstimator):
 
     def _check_width(self, X: Items, points: Points, reset: bool) -> None:
         """Let scikit-learn keep, or compare, the number and names of columns."""
+        if not reset and self._has_width(X, points):
+            return
         columns = isinstance(points, Categories) and points.width is not None
         if not columns and not isinstance(points, Vectors | Table | GramRows):
             return
@@ -156,6 +158,20 @@ class Machine(Abilities, BaseEstimator):
             validate_data(self, rows, reset=reset, skip_check_array=True)
         except ValueError as error:
             raise DomainError(str(error)) from error
+
+    def _has_width(self, X: Items, points: Points) -> bool:
+        """Tell quickly that rows have the number, or the names, of columns that were learned from.
+
+        Scikit-learn takes longer to find out than one row takes to answer. Where this does not
+        know, it has the word.
+        """
+        known, count = vars(self), points.width
+        if count is None or count != known.get("n_features_in_"):
+            return False
+        names = known.get("feature_names_in_")
+        if names is None:
+            return type(X) in (np.ndarray, list)
+        return is_frame(X) and list(X.columns) == names.tolist()  # type: ignore[union-attr]
 
     def _require_valid(self, kernel: Kernel, indefinite: str) -> bool:
         """Check validity before work starts; return whether the spectrum will be repaired."""

@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points, admit_labels
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.gram.nearest import nearest
+from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import Machine
 from mercer.rkhs import Function
 from mercer.solvers.status import caller_of_mercer
@@ -105,7 +105,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
         return_distance : bool
             Whether to return (distances, places) or only the places.
         """
-        check_is_fitted(self)
+        require_fitted(self)
         asked = self.n_neighbors if n_neighbors is None else n_neighbors
         count = whole(self, "n_neighbors", asked)
         known = self.function_.points
@@ -127,7 +127,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
 
     def predict_proba(self, X: Items) -> np.ndarray:
         """Return each class's share of the votes."""
-        check_is_fitted(self)
+        require_fitted(self)
         points = self._admit_new(X, self.kernel_)
         places, similarities = self._nearest(points, whole(self, "n_neighbors", self.n_neighbors))
         ballots = self._ballots(similarities)

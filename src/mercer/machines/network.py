@@ -17,7 +17,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points, admit_labels, admit_target, to_numpy
 from mercer.engine.tiles import fill
@@ -25,6 +24,7 @@ from mercer.errors import DomainError
 from mercer.gram import assemble, product
 from mercer.kernels import Kernel
 from mercer.machines.centers import choose, how_many
+from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import Machine, number
 from mercer.plans import Decision, Plan, requested, size_of
 from mercer.plans.products import choose_network
@@ -117,7 +117,7 @@ class Network(Machine):
         return on_items and valid and self.penalty == 0 and not self.normalized
 
     def _evaluate(self, X: Items) -> np.ndarray:
-        check_is_fitted(self)
+        require_fitted(self)
         points = self._admit_new(X, self.kernel_)
         if self.function_ is not None:
             return self.function_(points)

@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, admit_weights
+from mercer.machines.chunks import require_fitted
 from mercer.machines.svm import SupportVectorMachine, support_expansion
 from mercer.machines.svm_programs import MarginProgram, fill_bounds, fraction
 from mercer.plans import Decision, Plan
@@ -117,7 +117,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     def predict(self, X: Items) -> np.ndarray:
         """Return 1 for items like those that were seen and −1 for outliers."""
-        check_is_fitted(self)
+        require_fitted(self)
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def plan(self, X: Items) -> Decision:

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points, Stream
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
@@ -22,6 +21,7 @@ from mercer.gram import LowRank, Operator, assemble
 from mercer.gram.centered import center_gram
 from mercer.gram.stored import Striped
 from mercer.kernels import Kernel
+from mercer.machines.chunks import require_fitted
 from mercer.machines.components import components_of
 from mercer.machines.preimage import fixed_point, preimage_method, rows_of, train_preimages
 from mercer.machines.scores import ExpansionMachine, weights_of
@@ -225,7 +225,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """Return a vector for each row of components whose own components are near."""
-        check_is_fitted(self)
+        require_fitted(self)
         Z = np.asarray(Z, dtype=np.float64)
         if not isinstance(self.function_, Function):
             raise ValidityError("random features have no items to go back to; use Nystrom(...)")

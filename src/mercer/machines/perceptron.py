@@ -21,12 +21,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points, admit_labels
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.gram import LowRank, assemble, features_of
 from mercer.kernels import Kernel, Linear
+from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import number
 from mercer.machines.scores import ScoreClassifier
 from mercer.memory import afford
@@ -180,7 +180,7 @@ class Perceptron(ScoreClassifier):
         >>> machine.n_updates_, machine.bound([0.0, 1.0])
         (2, 5.0)
         """
-        check_is_fitted(self)
+        require_fitted(self)
         if callable(self.learning_rate):
             raise ValidityError(
                 "the convergence theorem is about a fixed increment, but learning_rate is a "

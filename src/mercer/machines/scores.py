@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points
 from mercer.errors import DomainError
 from mercer.gram import LowRank, Operator, assemble, features_of, multiply
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
+from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import Machine
 from mercer.rkhs import Function, PrimalFunction
 
@@ -39,7 +39,7 @@ class ExpansionMachine(Machine):
 
     def _decision_values(self, X: Items) -> np.ndarray:
         """Return f(x) + b of new items, by the weights of the features if there are any."""
-        check_is_fitted(self)
+        require_fitted(self)
         points = self._admit_new(X, self.kernel_)
         if self._feature_weights() is None or isinstance(self.function_, PrimalFunction):
             return self._values(points) + self.intercept_

@@ -14,11 +14,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from mercer.domains import Table, is_frame, to_numpy
 from mercer.domains.vectors import read
 from mercer.errors import DomainError, suggestion
+from mercer.machines.chunks import require_fitted
 from mercer.machines.moments import count_gaps, moments, portions
 
 __all__ = ["Standardize"]
@@ -113,7 +114,7 @@ class Standardize(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Return the rows of `X` standardized: a DataFrame, sparse rows or an array, as `X` is."""
-        check_is_fitted(self)
+        require_fitted(self)
         if is_frame(X) and self.columns_ is not None:
             return self._transform_frame(X)
         if np.isnan(self.means_).any():
@@ -142,7 +143,7 @@ class Standardize(TransformerMixin, BaseEstimator):
         >>> Standardize().fit([[1.0], [None]]).get_feature_names_out()
         array(['x0', 'x0 is missing'], dtype=object)
         """
-        check_is_fitted(self)
+        require_fitted(self)
         if self.columns_ is not None and input_features is None:
             names = self.columns_
         else:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import GRAM_ROWS, GramRows, Items, Points, Vectors, to_numpy
 from mercer.engine.tiles import diagonal, on_numpy, prepare_points
@@ -20,6 +19,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense, Gram, GramRanges, LowRank, assemble, features_of, product
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Kernel, Linear
+from mercer.machines.chunks import require_fitted
 from mercer.machines.scores import ExpansionMachine
 from mercer.machines.svm_certificates import certified
 from mercer.machines.svm_programs import MarginProgram, max_steps, rounding, run
@@ -42,6 +42,8 @@ MAX_ROUNDING = 0.1
 MAX_SINGLE_SLOPE = 1e5
 MIN_SINGLE_TOL = 1e-5
 MIN_SINGLE_ITEMS = 2000
+# Similarities of a prediction from which on single precision is worth its checks.
+MIN_SINGLE_PAIRS = 100_000
 # Signs of scores are trusted beyond this share of Σ|β|k(x, x), and so often what was measured.
 DOUBTFUL_SHARE = 1e-6
 DOUBTFUL_ROUNDINGS = 100
@@ -223,7 +225,7 @@ class SupportVectorMachine(ExpansionMachine):
 
     def _decision_values(self, X: Items) -> np.ndarray:
         """Return f(x) + b; of precomputed similarities only the support columns are read."""
-        check_is_fitted(self)
+        require_fitted(self)
         points = getattr(self.function_, "points", None)
         if not isinstance(points, GramRows):
             return super()._decision_values(X)
@@ -245,15 +247,16 @@ class SupportVectorMachine(ExpansionMachine):
         Where the fit has shown that single precision is accurate enough, scores are computed so,
         and those that are near zero once more.
         """
-        check_is_fitted(self)
+        require_fitted(self)
         function, decision = self.function_, getattr(self, "plan_", None)
         if getattr(decision, "precision", "") != "mixed" or not isinstance(
             function.points, Vectors
         ):
             return self._decision_values(X)
         points = self._admit_new(X, self.kernel_)
-        if not isinstance(points, Vectors) or not on_numpy(points):
-            return self._decision_values(X)
+        few = len(points) * len(function) < MIN_SINGLE_PAIRS
+        if few or not isinstance(points, Vectors) or not on_numpy(points):
+            return self._values(points) + self.intercept_
         origin = function.points.origin
         rough = function.points.view(
             "single precision", lambda p: prepare_points(self.kernel_, p, origin, single=True)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.domains import Items, Points, admit_labels, admit_weights, weigh_classes
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Kernel
 from mercer.machines.calibration import METHODS, Calibration, calibrate
+from mercer.machines.chunks import require_fitted
 from mercer.machines.multiclass import (
     BinaryProblem,
     binary_problems,
@@ -208,7 +208,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         that break ties ("ovo"), or the values of each against the rest ("ovr"); or, with
         ``decision_function_shape="ovo"``, the value of each pair, positive for the first of it.
         """
-        check_is_fitted(self)
+        require_fitted(self)
         scores = self._decision_values(X)
         if scores.ndim == 1 or self.multiclass == "ovr":
             return scores
@@ -221,7 +221,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
 
         With ``break_ties=True`` equal votes are decided by the scores.
         """
-        check_is_fitted(self)
+        require_fitted(self)
         if self.break_ties or (self.multiclass == "ovr" and len(self.classes_) > 2):
             # Values decide, not only signs.
             return self.classes_[self._winners(self._decision_values(X))]
@@ -238,7 +238,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
     @available_if(_calibrated)
     def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class; the most probable one is that of `predict`."""
-        check_is_fitted(self)
+        require_fitted(self)
         scores = self._decision_values(X)
         if self._calibration is None:
             raise AttributeError("probability was not asked for when this machine was fitted")

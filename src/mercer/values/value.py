@@ -85,7 +85,7 @@ class Value:
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor's arguments by name."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in _names(type(self))}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return parameters by name, those of nested values as ``outer__inner``."""
@@ -133,7 +133,11 @@ class Value:
         return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, self._key()))
+        known = self.__dict__.get("_known_hash")
+        if known is None:  # encodings of points are found by it, for every block
+            known = hash((type(self).__name__, self._key()))
+            object.__setattr__(self, "_known_hash", known)
+        return known
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown(self.parameters())})"
@@ -152,6 +156,11 @@ class Value:
 
     def _key(self) -> tuple[Any, ...]:
         return tuple(_hashable(value) for value in self.parameters().values())
+
+
+@functools.cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 def _rebuilt(cls: type, parameters: dict[str, Any]) -> Any:
