@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce, singledispatch
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -89,7 +90,7 @@ class _View:
     columns: tuple[object, ...]
     named: bool  # whether columns have names, so that a number may be one
 
-    def find(self, asked: tuple[object, ...]) -> tuple[int, ...]:
+    def find(self, asked: tuple[Any, ...]) -> tuple[int, ...]:
         """Return the places of columns given by indices, slices or names, as `On` reads them."""
         there = self.places if self.places is not None else (0,)
         names = [self.columns[place] for place in there] if self.named else []
@@ -98,7 +99,7 @@ class _View:
             if isinstance(one, slice):
                 found += there[one]
             else:
-                found.append(there[names.index(one) if one in names else one])  # type: ignore[index]
+                found.append(there[names.index(one) if one in names else int(one)])
         return tuple(found)
 
     def factor(
@@ -199,7 +200,7 @@ def _narrow(kernel: Gaussian | Laplacian | Exponential) -> Callable[[int], Kerne
         width, weight = kernel.bandwidth, _weight(kernel.metric, j)
         sigma = width[j] if isinstance(width, tuple) else width
         metric = None if kernel.metric is None else (weight,)
-        return replace(kernel, bandwidth=sigma, metric=metric) if weight > 0 else None  # type: ignore[type-var]
+        return replace(kernel, bandwidth=sigma, metric=metric) if weight > 0 else None
 
     return part
 

@@ -8,8 +8,8 @@ the game's multilinear extension (Owen, 1972):
 The integrand is a polynomial of degree D − 1, so that ⌈D/2⌉ nodes of Gauss and Legendre give it
 without an error. With q = 1 it is the sum over elementary symmetric polynomials of PKeX-Shapley
 (Mohammadi, Chau & Muandet, 2025, arXiv 2505.16516) in other words, but without divisions and
-alternating signs: the products without one factor come from both ends, no factor is divided by, and
-where factors are not negative nothing cancels.
+alternating signs: the products without one factor come from both ends, no factor is divided by,
+and where factors are not negative nothing cancels.
 """
 
 from __future__ import annotations
