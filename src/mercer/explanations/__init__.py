@@ -3,7 +3,17 @@
 from mercer.errors import renamed
 from mercer.explanations.attribution import Attribution
 from mercer.explanations.explanation import Explanation, ItemExplanation, explain
+from mercer.explanations.shapley import ColumnReasons, shapley, shapley_hsic, shapley_mmd
 
-__all__ = ["Attribution", "Explanation", "ItemExplanation", "explain"]
+__all__ = [
+    "Attribution",
+    "ColumnReasons",
+    "Explanation",
+    "ItemExplanation",
+    "explain",
+    "shapley",
+    "shapley_hsic",
+    "shapley_mmd",
+]
 
 __getattr__ = renamed(__name__, {"Decision": "ItemExplanation", "Part": "Attribution"})

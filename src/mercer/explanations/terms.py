@@ -11,7 +11,7 @@ from mercer.domains import Items, Points
 from mercer.errors import DomainError
 from mercer.machines.abilities import Abilities
 
-__all__ = ["Terms", "terms_of", "unwrap"]
+__all__ = ["Terms", "machine_inside", "terms_of", "unwrap"]
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,14 @@ def unwrap(model: Any, X: Any = None) -> tuple[Any, Any]:
         if X is not None and len(model.steps) > 1:
             X = model[:-1].transform(X)
         return unwrap(model[-1], X)
+    inside = machine_inside(model)
+    return (model, X) if inside is None else unwrap(inside, X)
+
+
+def machine_inside(model: Any) -> Any:
+    """Return the fitted machine that a search or a calibration wraps; None if it wraps none."""
     # A machine of ours that wraps another one declares its place; scikit-learn's have the others.
     places = (getattr(model, "delegate", None) or "best_estimator_", "estimator_", "estimator",
               "machine")  # fmt: skip
     found = (getattr(model, name, None) for name in places)
-    inside = next((machine for machine in found if hasattr(machine, "fit")), None)
-    return (model, X) if inside is None else unwrap(inside, X)
+    return next((machine for machine in found if hasattr(machine, "fit")), None)

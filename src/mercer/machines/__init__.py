@@ -17,6 +17,7 @@ from mercer.machines.oneclass import OneClassSVM
 from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import Perceptron
 from mercer.machines.prototype import PrototypeClassifier
+from mercer.machines.quantile import KernelQuantile
 from mercer.machines.ridge import KernelRidge, KernelRidgeClassifier
 from mercer.machines.standardize import Standardize
 from mercer.machines.svc import SVC
@@ -36,6 +37,7 @@ __all__ = [
     "KernelMeans",
     "KernelNeighbors",
     "KernelPCA",
+    "KernelQuantile",
     "KernelRidge",
     "KernelRidgeClassifier",
     "LearnedMetric",
