@@ -77,11 +77,8 @@ def require_alike(client: Any, seconds: float) -> None:
     """Refuse workers without mercer, or with other versions of what the answer depends on."""
     import sys
 
-    import mercer
-
-    mine = (
-        ".".join(map(str, sys.version_info[:2])), np.__version__, str(mercer.__version__),
-    )  # fmt: skip
+    own = sys.modules["mercer"].__version__  # the package itself is a room after this one
+    mine = ".".join(map(str, sys.version_info[:2])), np.__version__, own
     probe = partial(eval, PROBE)
     try:
         found = client.sync(client._run, probe, on_error="return", callback_timeout=seconds)

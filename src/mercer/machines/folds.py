@@ -77,7 +77,9 @@ def grouped_folds(
     Examples
     --------
     >>> groups = np.array([0, 0, 1, 1, 2, 2, 3, 3])
-    >>> fold = grouped_folds(np.array([0, 0, 0, 0, 1, 1, 1, 1]), groups, 2, np.random.RandomState(0))
+    >>> fold = grouped_folds(
+    ...     np.array([0, 0, 0, 0, 1, 1, 1, 1]), groups, 2, np.random.RandomState(0)
+    ... )
     >>> [len(set(fold[groups == k])) for k in range(4)], np.bincount(fold)
     ([1, 1, 1, 1], array([4, 4]))
     """

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.domains.chunks import describe_rows
 from mercer.errors import DomainError
 from mercer.sources.arrow import (
     PANDAS_INDEX,
@@ -201,6 +200,8 @@ class ArrowPart:
 
     @property
     def title(self) -> str:
+        from mercer.domains.chunks import describe_rows
+
         return f"{self.path}, {describe_rows(self.start, self.count)}"
 
     def read(self) -> tuple[Any, Any]:

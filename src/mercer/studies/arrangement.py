@@ -116,9 +116,7 @@ class Arrangement:
             own &= ~np.isin(self.groups, self.groups[last])
         return np.flatnonzero(last), np.flatnonzero(own)
 
-    def _grouped(
-        self, y: np.ndarray, folds: int, rng: np.random.Generator, least: int
-    ) -> Pairs:
+    def _grouped(self, y: np.ndarray, folds: int, rng: np.random.Generator, least: int) -> Pairs:
         few, groups = rare(y, least), self.codes()
         if groups.max(initial=0) < 1:
             raise DomainError(
@@ -135,9 +133,7 @@ class Arrangement:
         ]
         return [pair for pair in pairs if len(pair[0]) and len(pair[1])]
 
-    def _forward(
-        self, y: np.ndarray, folds: int, rng: np.random.Generator, least: int
-    ) -> Pairs:
+    def _forward(self, y: np.ndarray, folds: int, rng: np.random.Generator, least: int) -> Pairs:
         """Return spans of time, each with what comes before; of groups only others."""
         assert self.time is not None
         few, span = rare(y, least), self._spans(folds)

@@ -253,13 +253,9 @@ class OuterFold:
         return self.prepared.model(self.winner.rows, self.machine)
 
 
-def error_of(
-    folds: Sequence[OuterFold], answers: Sequence[np.ndarray]
-) -> tuple[float, float]:
+def error_of(folds: Sequence[OuterFold], answers: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the error of what was answered for the held-out rows, and its standard error."""
-    return pooled_error(
-        [fold.truth for fold in folds], answers, [fold.tested for fold in folds]
-    )
+    return pooled_error([fold.truth for fold in folds], answers, [fold.tested for fold in folds])
 
 
 def try_families(

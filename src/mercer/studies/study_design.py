@@ -443,7 +443,10 @@ class StudyDesign:
         measures = NOTHING_MEASURED
         if classes is not None:
             measures = measures_of(
-                truth, held_out.prediction, held_out.probabilities, classes,
+                truth,
+                held_out.prediction,
+                held_out.probabilities,
+                classes,
                 tied.part(held_out.rows),
             )
         careful = findings(
@@ -528,9 +531,7 @@ def part_of(sheet: Sheet, rows: np.ndarray) -> Sheet:
         return sheet
     X, y = _safe_indexing(sheet.X, rows), None if sheet.y is None else sheet.y[rows]
     roles = None if sheet.roles is None else sheet.roles.take(rows)
-    return replace(
-        sheet, X=X, y=y, lines=sheet.lines[rows], rows=sheet.rows[rows], roles=roles
-    )
+    return replace(sheet, X=X, y=y, lines=sheet.lines[rows], rows=sheet.rows[rows], roles=roles)
 
 
 def with_weight(sheet: Sheet) -> Sheet:

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
@@ -23,7 +23,6 @@ from mercer import (
     LPSVC,
     SVC,
     Calibrated,
-    ExemplarClassifier,
     KernelDiscriminant,
     KernelRidge,
     KernelRidgeClassifier,
@@ -371,13 +370,20 @@ def test_a_fit_that_fails_changes_nothing():
     assert found.machine is MACHINES[1] and not hasattr(found.machine, "classes_")
 
 
+class LabelsOnly(ClassifierMixin, BaseEstimator):
+    """A classifier that says which class, and nothing about how sure it is."""
+
+    def fit(self, X, y):
+        return self
+
+
 @pytest.mark.parametrize(
     ("machine", "folds", "message"),
     [
         (KernelRidge(), 5, "must be a classifier"),
         (KernelRidgeClassifier, 5, "must be a classifier"),
         ("SVC", 5, "must be a classifier"),
-        (ExemplarClassifier(), 5, "must have scores"),
+        (LabelsOnly(), 5, "must have scores"),
         (SVC(decision_function_shape="ovo"), 5, "scores of pairs"),
         (PrototypeClassifier(), 1, "folds must be"),
         (PrototypeClassifier(), 2.5, "folds must be"),

@@ -252,7 +252,7 @@ def test_options_that_make_no_sense(options, error, words):
 
 
 def test_something_that_is_no_table():
-    with pytest.raises(DomainError, match="path of a file or a DataFrame"):
+    with pytest.raises(DomainError, match="path of a file, a DataFrame"):
         study([[1, 2], [3, 4]], "target")
 
 
