@@ -127,7 +127,7 @@ class Cluster:
                     "expected a distributed.Client, the address of a scheduler or local:N, found "
                     f"{type(where).__name__}"
                 )
-            return where  # type: ignore[no-any-return]
+            return where
         client = where
         if isinstance(where, str):
             client = self._own = connect(where, CONNECT_SECONDS)
@@ -168,7 +168,7 @@ def current(required: bool = False) -> Cluster | None:
     known = getattr(client, "mercer_cluster", None)
     if known is None:
         known = client.mercer_cluster = Cluster(client)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _same(thing: Any) -> Any:

@@ -140,7 +140,7 @@ def _sum_of_points(points: Points) -> int:
         return zlib.crc32("\0".join(points.texts).encode())
     if isinstance(points, Table) and is_frame(points.frame):
         return _sum_of_frame(points.frame)
-    rows = points.array if isinstance(points, Vectors) else getattr(points, "frame", None)
+    rows: Any = points.array if isinstance(points, Vectors) else getattr(points, "frame", None)
     if sparse.issparse(rows):
         found = rows.tocsr()
         return _sum(found.indptr, _sum(found.indices, _sum(found.data)))

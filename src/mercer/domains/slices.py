@@ -55,8 +55,10 @@ class Slices:
         """Yield the same rows in parts; mapped arrays stay in their files."""
         for start in range(0, self.count, self.size):
             stop = min(start + self.size, self.count)
-            held = (_held(whole, start, stop) for whole in (self.array, self.y, self.weights))
-            yield HeldRows(*held, start, stop)
+            X, y, weights = (
+                _held(whole, start, stop) for whole in (self.array, self.y, self.weights)
+            )
+            yield HeldRows(X, y, weights, start, stop)
 
 
 def _length(array: object) -> int:

@@ -212,8 +212,9 @@ def common_origin(kernel: Formula, A: Points, B: Points | None) -> tuple[Points,
 
 def _near_their_mean(points: Points) -> Points:
     """Return vectors seen from their mean, which have to be moved there once only."""
-    plain = isinstance(points, Vectors) and points.origin is None and on_numpy(points)
-    if not plain or points.is_sparse:
+    if not isinstance(points, Vectors) or points.origin is not None or not on_numpy(points):
+        return points
+    if points.is_sparse:
         return points
     origin = _origin(points)
     return points if origin is None else points.around(origin)

@@ -171,7 +171,7 @@ class Machine(Abilities, BaseEstimator):
         names = known.get("feature_names_in_")
         if names is None:
             return type(X) in (np.ndarray, list)
-        return is_frame(X) and list(X.columns) == names.tolist()  # type: ignore[union-attr]
+        return is_frame(X) and list(X.columns) == names.tolist()
 
     def _require_valid(self, kernel: Kernel, indefinite: str) -> bool:
         """Check validity before work starts; return whether the spectrum will be repaired."""

@@ -112,10 +112,8 @@ def rounds_of(
         default one at a time.
     """
     terms = metric_terms(machine.kernel) or []
-    if isinstance(targets, RidgeTargets):
-        learn = partial(_ridge_round, blocks=blocks)
-    else:
-        learn = _machine_round
+    ridge = isinstance(targets, RidgeTargets)
+    learn = partial(_ridge_round, blocks=blocks) if ridge else _machine_round
     place, outer, number = first_place(terms, search), None, 0
     while True:
         own = [

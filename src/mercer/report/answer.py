@@ -23,7 +23,6 @@ from mercer.report.words import (
     plural,
     shorten,
 )
-
 from mercer.studies.folds import standard_error
 
 if TYPE_CHECKING:

@@ -68,10 +68,10 @@ class Recoded:
         entries = texts(raw)
         words = set(codes)
         # A number that is written in another way, such as -999.0, is the same code.
-        gone = [e is not None and (e in words or _number(e) in values) for e in entries]
-        if not any(gone):
+        coded = [e is not None and (e in words or _number(e) in values) for e in entries]
+        if not any(coded):
             return raw
-        return objects(None if g else e for g, e in zip(gone, raw.tolist(), strict=True))
+        return objects(None if c else e for c, e in zip(coded, raw.tolist(), strict=True))
 
 
 def _number(text: str) -> float | None:

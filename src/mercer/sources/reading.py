@@ -63,12 +63,11 @@ def read(
 ) -> Sheet:
     """Read a table, say what each column was taken for, and turn its entries into values.
 
-    Tables of text (separated by commas, semicolons, tabs or bars), Excel, JSON lines, SQLite, ARFF,
-    Parquet, Arrow, LIBSVM, FASTA, SMILES and folders of graphs are read; text may be packed by
-    gzip or bzip2. ``book.xlsx::sheet`` and ``file.db::table`` name one of several tables, - is
-    the standard input. What is missing is
-    empty or one of NA, N/A, n/a, #N/A, <NA>, NaN, nan, NAN, null, NULL, None, ? and -, unless a
-    column with - has + too.
+    Tables of text (separated by commas, semicolons, tabs or bars), Excel, JSON lines, SQLite,
+    ARFF, Parquet, Arrow, LIBSVM, FASTA, SMILES and folders of graphs are read; text may be packed
+    by gzip or bzip2. ``book.xlsx::sheet`` and ``file.db::table`` name one of several tables, - is
+    the standard input. What is missing is empty or one of NA, N/A, n/a, #N/A, <NA>, NaN, nan, NAN,
+    null, NULL, None, ? and -, unless a column with - has + too.
 
     Parameters
     ----------

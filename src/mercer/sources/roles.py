@@ -52,10 +52,10 @@ class RowRoles:
 
     def take(self, rows: np.ndarray) -> RowRoles:
         """Return what is said about some rows."""
-        parts = [
+        groups, time, weights = (
             None if one is None else one[rows] for one in (self.groups, self.time, self.weights)
-        ]
-        return RowRoles(*parts, self.names, self.dated)
+        )
+        return RowRoles(groups, time, weights, self.names, self.dated)
 
     def name(self, role: str) -> str:
         """Return the column of a role."""
@@ -90,7 +90,8 @@ def read_roles(
 ) -> tuple[RowRoles, list[Column], Problems]:
     """Return what columns with a role say, how to list them, and rows without an entry."""
     found: dict[str, Any] = {}
-    columns, problems = [], {}
+    columns: list[Column] = []
+    problems: Problems = {}
     dated = False
     for role, name in roles.items():
         raw = piece.columns[name]

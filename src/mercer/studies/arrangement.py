@@ -59,6 +59,7 @@ class Arrangement:
 
     def codes(self) -> np.ndarray:
         """Return the number of each row's group."""
+        assert self.groups is not None
         return np.unique(self.groups, return_inverse=True)[1]
 
     def splits(
@@ -104,8 +105,10 @@ class Arrangement:
         return np.flatnonzero(np.isin(codes, wanted))
 
     def kept_aside(self, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return about `count` places that judge and those of all rows that may be learned from."""
-        total = len(self.groups if self.groups is not None else self.time)  # type: ignore[arg-type]
+        """Return about `count` places that judge, and those of rows to learn from."""
+        tied = self.groups if self.groups is not None else self.time
+        assert tied is not None
+        total = len(tied)
         last = np.zeros(total, dtype=bool)
         if self.time is not None:
             last[np.argsort(self.time, kind="stable")[max(total - count, 1) :]] = True
@@ -161,7 +164,7 @@ class Arrangement:
     def _spans(self, folds: int) -> np.ndarray:
         """Return the span of each row, of about as many rows each; rows of one time share one."""
         assert self.time is not None
-        times, place = np.unique(self.time, return_inverse=True)
+        place = np.unique(self.time, return_inverse=True)[1]
         before = np.cumsum(np.bincount(place)) - np.bincount(place)
         span = np.minimum((folds + 1) * before // len(place), folds)[place]
         return np.unique(span, return_inverse=True)[1]

@@ -67,8 +67,11 @@ def portion(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
 class Tied(Protocol):
     """What ties the rows of a fold together, as `Arrangement` says it."""
 
-    groups: np.ndarray | None
-    weights: np.ndarray | None
+    @property
+    def groups(self) -> np.ndarray | None: ...
+
+    @property
+    def weights(self) -> np.ndarray | None: ...
 
 
 def pooled_error(
@@ -116,7 +119,7 @@ def _weights(one: Tied | None, count: int) -> np.ndarray:
 def standard_error(
     values: np.ndarray, weights: np.ndarray, groups: np.ndarray | None = None
 ) -> float:
-    """Return the standard error of a weighted mean of rows, or of groups of rows, drawn one by one.
+    """Return the standard error of a weighted mean of rows, or groups of rows, drawn one by one.
 
     Of groups it is that of a ratio of sums over groups (Taylor linearization): rows of a group are
     alike, so that there are hardly more independent ones than groups.

@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, is_classifier
 from mercer.domains import Items
 from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Constant, Gaussian, Kernel
+from mercer.machines import Calibrated
 from mercer.plans import Plan
 from mercer.sources import Column
-from mercer.machines import Calibrated
 from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.candidates import (
     CALIBRATING_ROWS,

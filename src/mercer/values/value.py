@@ -85,7 +85,8 @@ class Value:
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor's arguments by name."""
-        return {name: getattr(self, name) for name in _names(type(self))}
+        cls: Any = type(self)
+        return {name: getattr(self, name) for name in _names(cls)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return parameters by name, those of nested values as ``outer__inner``."""

@@ -1,4 +1,4 @@
-"""Quantile regression: certified, on the right side of the right share of items, never crossing."""
+"""Quantile regression: certified, the right share of items on each side, never crossing."""
 
 import numpy as np
 import pytest
