@@ -13,8 +13,10 @@ from typer.core import TyperGroup
 from mercer.cli.catalog import bench, figures
 from mercer.cli.exits import INTERRUPTED, TERMINATED, exits, handle_signals, restore_interrupt
 from mercer.cli.fit import fit
+from mercer.cli.in_use import info
 from mercer.cli.kernel import check, gram
 from mercer.cli.model import explain, predict
+from mercer.cli.terminal import LINE
 
 __all__ = ["app", "main"]
 
@@ -26,6 +28,11 @@ class Commands(TyperGroup):
         """Run a part; whatever is wrong becomes one sentence and an exit status."""
         with exits():
             return super().invoke(ctx)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Remember what was typed, which a model keeps, and read it."""
+        LINE.set(("mercer", *args))
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options, those that set up the shell hidden: the help has a line on them."""
@@ -55,6 +62,7 @@ def _part(function: Callable[..., None], example: str, **settings: Any) -> None:
 _part(fit, "mercer fit iris.csv --target species")
 _part(predict, "mercer predict iris-mercer/model.mercer new.csv --out predictions.csv")
 _part(explain, "mercer explain iris-mercer/model.mercer new.csv --row 3")
+_part(info, "mercer info iris-mercer/model.mercer")
 _part(check, "mercer check \"Gaussian('median')\" iris.csv --target species")
 _part(gram, "mercer gram \"Gaussian('median')\" iris.csv --target species --out K.npy")
 _part(bench, "mercer bench gram ridge")

@@ -13,7 +13,7 @@ import typer
 
 from mercer.cli.exits import say_encoding, say_formulas
 from mercer.cli.options import DATA, SkipBad, Types, machines, seconds, stem_of, types_of
-from mercer.cli.terminal import heading, paragraph, plain, require_writable, table
+from mercer.cli.terminal import LINE, heading, paragraph, plain, require_writable, table
 
 if TYPE_CHECKING:
     from mercer.sources import Sheet
@@ -134,7 +134,7 @@ def fit(
     study = plan.run(show=True)
     from mercer.report import write  # with all that draws, which a refusal need not wait for
 
-    files = write(study, folder)
+    files = write(study, folder, command=LINE.get())
     _print_answer(study)
     heading("Written")
     for path in files:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from mercer.cli.doubts import Doubts
 from mercer.cli.exits import say, say_encoding, say_formulas
 from mercer.cli.options import Data, Model, SkipBad
 from mercer.cli.terminal import harmless, heading, paragraph, plain, require_writable, table
@@ -96,10 +97,12 @@ class Screen:
 def _table(piece: Predictions, classes: np.ndarray | None) -> pd.DataFrame:
     import pandas as pd
 
-    found = {"row": piece.sheet.rows, "prediction": piece.prediction}
+    found: dict[str, Any] = {"row": piece.sheet.rows, "prediction": piece.prediction}
     if piece.probabilities is not None and classes is not None:
         for label, column in zip(classes.tolist(), piece.probabilities.T, strict=True):
             found[f"probability of {label}"] = column
+    if piece.marks is not None:
+        found["careful"] = piece.marks.texts
     return pd.DataFrame(found)
 
 
@@ -110,6 +113,7 @@ class Tally:
         self.rows = self.judged = self.bad = 0
         self.loss = 0.0
         self.first: list[Any] = []  # bad rows that are named
+        self.doubts = Doubts()
 
     def add(self, piece: Predictions) -> None:
         """Count a piece."""
@@ -119,6 +123,8 @@ class Tally:
         self.loss += float(losses.sum())
         self.bad += len(piece.sheet.bad)
         self.first += piece.sheet.bad[: MAX_NAMED - len(self.first)]
+        if piece.marks is not None:
+            self.doubts.add(piece.marks, piece.sheet.rows)
 
     def report(self, known: SavedModel, out: Path | None) -> None:
         """Say it on stderr, where it is not mistaken for predictions."""
@@ -128,6 +134,8 @@ class Tally:
             more = f"; and {self.bad - MAX_NAMED} more" if self.bad > MAX_NAMED else ""
             first = "; ".join(plain(row, 120) for row in self.first)
             say(f"{plural(self.bad, 'row')} could not be read and left out: {first}{more}")
+        for sentence in self.doubts.sentences():
+            say(f"careful: {sentence}")
         if self.judged:
             wrong = known.classes is not None
             mean = self.loss / self.judged

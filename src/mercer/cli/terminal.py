@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import typer
 
-__all__ = ["harmless", "heading", "paragraph", "plain", "require_writable", "table"]
+__all__ = ["LINE", "harmless", "heading", "paragraph", "plain", "require_writable", "table"]
 
+LINE: ContextVar[tuple[str, ...]] = ContextVar("line", default=())  # what was typed, in words
 WIDTH = 79
 MAX_WIDTH = 110  # of a table, if the terminal has the room
 

@@ -40,6 +40,8 @@ RENAMED: dict[str, str] = {
     "solvers.Spectrum": "solvers.Eigenpairs",
     "solvers.Walk": "solvers.PerceptronSolution",
 }  # classes that older files know by another name
+# Classes of rooms that come after this one, by the module that is imported for them.
+LATER = {"sources.TableReader": "mercer.sources.table_reader"}
 OWN = "registered"  # the "room" of what users have registered
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
@@ -106,6 +108,8 @@ def name_of_class(cls: type) -> str:
         if known is cls:
             return name
     parts = cls.__module__.split(".")
+    if LATER.get(f"{parts[1]}.{cls.__name__}" if len(parts) > 1 else "") == cls.__module__:
+        return f"{parts[1]}.{cls.__name__}"
     name = f"{parts[1]}.{cls.__name__}" if parts[0] == "mercer" and len(parts) > 1 else ""
     if name and _classes().get(name) is cls:
         return name
@@ -132,6 +136,9 @@ def class_named(name: object) -> type:
         thing = registered(name.removeprefix(f"{OWN}."))
         if inspect.isclass(thing) and _savable(thing):
             return thing
+    if name in LATER:
+        later: type = getattr(importlib.import_module(LATER[name]), name.partition(".")[2])
+        return later
     found = _foreign().get(name) or _classes().get(name)
     if found is None:
         _import_everything()

@@ -7,7 +7,7 @@ import dataclasses
 import io
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,10 @@ from mercer.report.answer import mood_of
 from mercer.report.formulas import harmless
 from mercer.report.measures import all_measures
 from mercer.report.page import html, versions
+from mercer.report.provenance import provenance
 from mercer.report.words import chosen_name
 from mercer.sources import recipe
+from mercer.studies.guard import Guard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,7 @@ __all__ = ["as_csv", "as_json", "metrics", "predictions", "write"]
 CHUNK_ROWS = 50_000  # of predictions that are written at once
 
 
-def write(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
+def write(study: Study, folder: str | os.PathLike[str], command: Sequence[str] = ()) -> list[Path]:
     """Write the model, the report, the figures and the predictions of a study into a folder.
 
     Everything is made before anything is written, and written beside before it takes its place:
@@ -43,6 +45,8 @@ def write(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
     study : Study
     folder : str or path
         Made if missing.
+    command : sequence of str
+        The command line that asked for it, which the model keeps.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def write(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
         "metrics.json": [as_json(metrics(study))],
         "predictions.csv": _lines(study),
     }
-    notes = _notes(study)
+    notes = _notes(study, command)
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
     model = into / "model.mercer"
@@ -75,7 +79,7 @@ def write(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
             for portion in portions:
                 file.write(portion)
             file.flush()  # a full disk is noticed here, before the model takes its place
-        save(study.machine, model, notes=notes)
+        save(study.model, model, notes=notes)
     return [model, *(into / name for name in contents)]
 
 
@@ -86,16 +90,34 @@ def _lines(study: Study) -> Iterator[bytes]:
         yield as_csv(table.iloc[start : start + CHUNK_ROWS], header=start == 0)
 
 
-def _notes(study: Study) -> dict[str, Any]:
+def _notes(study: Study, command: Sequence[str]) -> dict[str, Any]:
     """Return what is kept beside the model: how to read other files, and how good it is.
 
-    And which rows it learned from with which targets, so that explanations can name them.
+    And which rows it learned from with which targets, so that explanations can name them; what it
+    has seen, so that rows that are not like it can be told; and how it was made.
     """
     found = metrics(study)
-    kept = ("task", "measure", "error", "error_se", "baseline_error", "kernel", "target")
+    kept = (
+        "machine",
+        "task",
+        "measure",
+        "error",
+        "error_se",
+        "baseline_error",
+        "kernel",
+        "target",
+    )
     labels, codes = np.unique(study.y, return_inverse=True)
     rows = {"rows": study.sheet.rows, "labels": labels, "codes": codes.astype(np.int32)}
-    return {"recipe": recipe(study.sheet), "study": {n: found[n] for n in kept}, "learned": rows}
+    held = study.held_out
+    seen = Guard.of(study.sheet, held.rows, held.prediction, study.seed)
+    return {
+        "recipe": recipe(study.sheet),
+        "study": {n: found[n] for n in kept},
+        "learned": rows,
+        "seen": seen.notes(),
+        "made": provenance(study, command),
+    }
 
 
 def metrics(study: Study) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from mercer.sources.reading import chunks, read, read_frame, recipe
 from mercer.sources.roles import RowRoles
 from mercer.sources.sheet import KINDS, BadRow, Column, Sheet
 from mercer.sources.streams import stream
+from mercer.sources.table_reader import TableReader
 
 __all__ = [
     "KINDS",
@@ -14,6 +15,7 @@ __all__ = [
     "Hints",
     "RowRoles",
     "Sheet",
+    "TableReader",
     "chunks",
     "read",
     "read_frame",

@@ -48,6 +48,7 @@ NO_RDKIT = (
 )
 Problems = dict[int, str]  # what is wrong, by the place of the row
 MAX_NAMED = 5  # bad rows that are named
+FARTHEST_DAY = 1e6  # days from 1970 that are dates; larger numbers count something else
 SKIP = "--skip-bad / skip_bad=True leaves them out"
 
 
@@ -201,6 +202,8 @@ def _dates(raw: np.ndarray, column: Column) -> tuple[np.ndarray, Problems]:
         return days(raw), {}
     entries = texts(raw)
     values = dates.dates(entries, column.style)
+    if raw.dtype.kind == "f":  # read before: days since 1970
+        values = np.where(np.isnan(values) & (np.abs(raw) < FARTHEST_DAY), raw, values)
     return values, _unread(values, entries, column, f"a date ({column.style.get('order')})")
 
 

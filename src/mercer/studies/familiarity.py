@@ -24,7 +24,7 @@ from mercer.explanations.terms import unwrap
 from mercer.gram.nearest import nearest
 from mercer.kernels import Kernel
 
-__all__ = ["FAR", "KNOWN_ROWS", "Familiarity", "known_rows"]
+__all__ = ["FAR", "KNOWN_ROWS", "Familiarity", "known_places", "known_rows"]
 
 FAR = 1e-3  # chance of a row from the same source to be called far
 KNOWN_ROWS = 1000  # that are kept to compare with; of more, a sample
@@ -81,7 +81,7 @@ class Familiarity:
             return cls(machine, kernel, kernel.admit(seen))
         points: Any = function.points  # type: ignore[union-attr]
         if len(points) > KNOWN_ROWS:
-            points = points[_sample(len(points), 0)]
+            points = points[known_places(len(points))]
         return cls(machine, kernel, points)
 
     def __len__(self) -> int:
@@ -176,8 +176,12 @@ def known_rows(X: Items, seed: int = 0) -> Any:
     (1000, 50)
     """
     count = X.shape[0] if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
-    return X if count <= KNOWN_ROWS else _safe_indexing(X, _sample(count, seed))
+    return X if count <= KNOWN_ROWS else _safe_indexing(X, known_places(count, seed))
 
 
-def _sample(count: int, seed: int) -> np.ndarray:
-    return np.sort(np.random.default_rng(seed).permutation(count)[:KNOWN_ROWS])
+def known_places(count: int, seed: int = 0, most: int = KNOWN_ROWS) -> np.ndarray:
+    """Return which of so many rows are kept, where there is room for `most`, but for a few."""
+    kept = max(min(KNOWN_ROWS, most), MIN_KNOWN)
+    if count <= kept:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).permutation(count)[:kept])

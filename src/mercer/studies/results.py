@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.sources import BadRow, Sheet
+from mercer.sources.table_reader import with_reader
 from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.attention import ColumnAttention
 from mercer.studies.column_effect import ColumnEffect
@@ -263,6 +264,11 @@ class Study:
         """Their targets."""
         assert self.sheet.y is not None
         return self.sheet.y
+
+    @property
+    def model(self) -> Any:
+        """The machine as one object that takes raw tables, as the file of the model holds it."""
+        return with_reader(self.machine, self.sheet)
 
     @property
     def truth(self) -> np.ndarray:

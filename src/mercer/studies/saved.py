@@ -1,10 +1,11 @@
-"""SavedModel models: the machine of a file, and how to read other tables for it."""
+"""Saved models: the machine of a file, and how to read other tables for it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from mercer.errors import DomainError
 from mercer.files import describe, load
 from mercer.progress import progress
 from mercer.sources import BadRow, Sheet, chunks, read, recipe
+from mercer.sources.table_reader import without_reader
 from mercer.studies.folds import pooled_error
+from mercer.studies.guard import Guard, Marks, Watch, losses_of
 from mercer.studies.results import UnsampledRows
 
 __all__ = ["Predictions", "SavedModel", "open_model", "predict_unsampled"]
@@ -33,11 +36,14 @@ class Predictions:
         The rows.
     prediction : ndarray
     probabilities : ndarray of shape (rows, classes) or None
+    marks : Marks or None
+        What is doubtful about the answers; None if the model keeps nothing to tell by.
     """
 
     sheet: Sheet
     prediction: np.ndarray
     probabilities: np.ndarray | None = None
+    marks: Marks | None = None
 
     @property
     def losses(self) -> np.ndarray:
@@ -47,9 +53,9 @@ class Predictions:
             return np.zeros(0)
         if y.dtype.kind == "f":
             there = np.isfinite(y)
-            return (y[there] - self.prediction[there]) ** 2
-        there = np.array([label is not None for label in y], dtype=bool)
-        return (y[there] != self.prediction[there]).astype(np.float64)
+        else:
+            there = np.array([label is not None for label in y], dtype=bool)
+        return losses_of(y[there], self.prediction[there])
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +74,14 @@ class SavedModel:
     machine: Any
     recipe: dict[str, Any] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def watch(self) -> Watch | None:
+        """What tells which answers are doubtful; None where the file keeps nothing for it."""
+        seen = self.notes.get("seen")
+        if self.recipe is None or not isinstance(seen, dict):
+            return None
+        return Watch(Guard.read(seen), self.machine)
 
     @property
     def classes(self) -> np.ndarray | None:
@@ -130,9 +144,11 @@ class SavedModel:
             # The machines of studies answer with the most probable class, so that one pass over
             # the rows is enough.
             if chances is not None and self.classes is not None and self.recipe is not None:
-                yield Predictions(sheet, self.classes[chances.argmax(axis=1)], chances)
+                found = self.classes[chances.argmax(axis=1)]
             else:
-                yield Predictions(sheet, self.machine.predict(X), chances)
+                found = self.machine.predict(X)
+            marks = None if self.watch is None else self.watch.look(sheet, found)
+            yield Predictions(sheet, found, chances, marks)
 
 
 def open_model(path: str | os.PathLike[str]) -> SavedModel:
@@ -151,7 +167,7 @@ def open_model(path: str | os.PathLike[str]) -> SavedModel:
     ...     [piece.prediction.round(2).tolist() for piece in open_model(model).predict(table)]
     [[2.94, 3.92, 5.39]]
     """
-    machine = load(path)
+    machine = without_reader(load(path))
     if not hasattr(machine, "predict"):
         raise DomainError(
             f"{os.fspath(path)!r} holds a {type(machine).__name__}, which predicts nothing"

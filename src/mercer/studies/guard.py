@@ -1,0 +1,249 @@
+"""A guard: what a model has seen, kept with it, and what in new rows is not like that.
+
+A machine answers for any row. A guard tells four things that make an answer doubtful: a number or
+date outside of those that were learned from, a category that was not there, a row far from all
+known ones (`mercer.studies.familiarity`), and a predicted number far outside of all targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mercer.domains import is_frame
+from mercer.errors import DomainError
+from mercer.sources import Sheet
+from mercer.studies.familiarity import Familiarity, known_places
+
+__all__ = ["Guard", "Mark", "Marks", "Watch", "losses_of"]
+
+MAX_LEVELS = 10_000  # of a column that are kept; more are as good as never repeated
+MAX_KEPT = 2_000_000  # entries of known rows that are kept with a model, 16 MB of numbers
+TARGET_MARGIN = 0.1  # of the width of the targets, beyond which a prediction is told
+FAR_WORDS = "far from all known rows"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Why one answer is doubtful.
+
+    Attributes
+    ----------
+    place : int
+        The row among those that were looked at.
+    kind : {"far", "outside", "new", "target"}
+    column : str or None
+    text : str
+        The reason in words.
+    """
+
+    place: int
+    kind: str
+    column: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is doubtful about some rows.
+
+    Attributes
+    ----------
+    marks : tuple of Mark
+    count : int
+        How many rows were looked at.
+    empty : frozenset of str
+        Columns of which no row has an entry.
+    """
+
+    marks: tuple[Mark, ...]
+    count: int
+    empty: frozenset[str] = frozenset()
+
+    @property
+    def texts(self) -> list[str]:
+        """All reasons of each row in one text, empty where there is none."""
+        found: list[list[str]] = [[] for _ in range(self.count)]
+        for mark in self.marks:
+            found[mark.place].append(mark.text)
+        return ["; ".join(reasons) for reasons in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """What was seen of the rows that a model learned from. Made by `Guard.of`.
+
+    Attributes
+    ----------
+    rows : items
+        Known rows, at most 1000, as the model's machine takes them.
+    losses : ndarray
+        For each of them the loss of its held-out prediction, NaN if it was not held out.
+    ranges : dict of str to (float, float)
+        The smallest and the largest entry of columns of numbers and dates.
+    levels : dict of str to frozenset of str
+    target : (float, float) or None
+        The smallest and the largest target, of numbers.
+    """
+
+    rows: Any
+    losses: np.ndarray
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    levels: dict[str, frozenset[str]] = field(default_factory=dict)
+    target: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, sheet: Sheet, held: np.ndarray, prediction: np.ndarray, seed: int = 0) -> Guard:
+        """Return the guard of a model.
+
+        Parameters
+        ----------
+        sheet : Sheet
+            What was learned from.
+        held, prediction : ndarray
+            The rows that were held out, and what was predicted for them.
+        seed : int
+            Of the sample of known rows.
+        """
+        from sklearn.utils import _safe_indexing
+
+        width = max(int(sheet.X.shape[1]), 1)
+        places = known_places(len(sheet), seed, MAX_KEPT // width)
+        y: Any = sheet.y
+        loss = np.full(len(sheet), np.nan)
+        loss[held] = losses_of(y[held], prediction)
+        ranges, levels = {}, {}
+        for column in sheet.used if is_frame(sheet.X) else ():
+            entries = sheet.X[column.name]
+            if column.kind in ("numeric", "date"):
+                ranges[column.name] = (float(entries.min()), float(entries.max()))
+            elif column.kind == "categorical" and entries.nunique() <= MAX_LEVELS:
+                levels[column.name] = frozenset(entries.dropna().tolist())
+        target = (float(y.min()), float(y.max())) if y.dtype.kind == "f" else None
+        return cls(_safe_indexing(sheet.X, places), loss[places], ranges, levels, target)
+
+    def notes(self) -> dict[str, Any]:
+        """Return all of it as what a model file can hold."""
+        return {
+            "rows": self.rows,
+            "losses": self.losses,
+            "ranges": {name: list(pair) for name, pair in self.ranges.items()},
+            "levels": {name: sorted(some) for name, some in self.levels.items()},
+            "target": None if self.target is None else list(self.target),
+        }
+
+    @classmethod
+    def read(cls, notes: Mapping[str, Any]) -> Guard:
+        """Return the guard that was kept as `notes`."""
+        target = notes["target"]
+        return cls(
+            notes["rows"],
+            np.asarray(notes["losses"], dtype=np.float64),
+            {
+                str(name): (float(low), float(high))
+                for name, (low, high) in notes["ranges"].items()
+            },
+            {str(name): frozenset(some) for name, some in notes["levels"].items()},
+            None if target is None else (float(target[0]), float(target[1])),
+        )
+
+    def familiarity(self, machine: Any) -> Familiarity | None:
+        """Return how like the known rows others are; None if there is nothing to compare with."""
+        try:
+            return Familiarity.of(machine, self.rows)
+        except DomainError:
+            return None
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """A guard with the machine that it guards."""
+
+    guard: Guard
+    machine: Any
+
+    @cached_property
+    def familiarity(self) -> Familiarity | None:
+        """How like the known rows others are."""
+        return self.guard.familiarity(self.machine)
+
+    def look(self, sheet: Sheet, prediction: np.ndarray | None = None) -> Marks:
+        """Return what is doubtful about the rows of a sheet, and about what was predicted."""
+        found = [*self._far(sheet)]
+        empty = set()
+        if is_frame(sheet.X):
+            for column in sheet.used:
+                entries = sheet.X[column.name]
+                if len(sheet) and not entries.notna().any():
+                    empty.add(column.name)
+                found += self._outside(column.name, column.kind, entries)
+                found += self._new(column.name, entries)
+        found += self._beyond(prediction)
+        found.sort(key=lambda mark: mark.place)
+        return Marks(tuple(found), len(sheet), frozenset(empty))
+
+    def _far(self, sheet: Sheet) -> Iterator[Mark]:
+        if self.familiarity is not None and len(sheet):
+            for place in np.flatnonzero(self.familiarity.far(sheet.X)).tolist():
+                yield Mark(place, "far", None, FAR_WORDS)
+
+    def _outside(self, name: str, kind: str, entries: Any) -> Iterator[Mark]:
+        if name not in self.guard.ranges:
+            return
+        low, high = self.guard.ranges[name]
+        values = np.asarray(entries, dtype=np.float64)
+        for place in np.flatnonzero((values < low) | (values > high)).tolist():
+            span = f"{shown(low, kind)} … {shown(high, kind)}"
+            text = f"{name} {shown(values[place], kind)} is outside {span}"
+            yield Mark(place, "outside", name, text)
+
+    def _new(self, name: str, entries: Any) -> Iterator[Mark]:
+        known = self.guard.levels.get(name)
+        if known is None:
+            return
+        there = entries.notna().to_numpy() & ~entries.isin(known).to_numpy()
+        for place in np.flatnonzero(there).tolist():
+            text = f"{name} {str(entries.iloc[place])[:40]!r} was never seen"
+            yield Mark(place, "new", name, text)
+
+    def _beyond(self, prediction: np.ndarray | None) -> Iterator[Mark]:
+        if self.guard.target is None or prediction is None or prediction.dtype.kind != "f":
+            return
+        low, high = self.guard.target
+        margin = TARGET_MARGIN * (high - low)
+        beyond = (prediction < low - margin) | (prediction > high + margin)
+        for place in np.flatnonzero(beyond).tolist():
+            text = f"predicted {prediction[place]:.4g} where targets are {low:.4g} … {high:.4g}"
+            yield Mark(place, "target", None, text)
+
+
+def losses_of(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """Return whether each label is wrong, as 0 and 1, or the squared deviation of each number.
+
+    Examples
+    --------
+    >>> losses_of(np.array(["a", "b"]), np.array(["a", "a"])), losses_of(np.r_[1.0], np.r_[3.0])
+    (array([0., 1.]), array([4.]))
+    """
+    if truth.dtype.kind == "f":
+        return np.asarray((truth - prediction) ** 2)
+    return (truth != prediction).astype(np.float64)
+
+
+def shown(value: float, kind: str) -> str:
+    """Return a number as one writes it, and days since 1970 as a date.
+
+    Examples
+    --------
+    >>> shown(0.5, "numeric"), shown(365.0, "date")
+    ('0.5', '1971-01-01')
+    """
+    if kind != "date" or not abs(value) < 1e7:  # days, beyond which calendars have no names
+        return f"{value:.6g}"
+    moment = np.datetime64(round(value * 86_400), "s")
+    text = str(moment)
+    return text.removesuffix("T00:00:00")
