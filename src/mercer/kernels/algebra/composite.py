@@ -22,6 +22,11 @@ class Composite(Kernel):
     def threads(self) -> bool:  # type: ignore[override]
         return all(child.threads for child in self.children())
 
+    def workspace(self) -> int:
+        # Parts are evaluated one after another: each leaves its values, and what they share.
+        parts = [child.workspace() for child in self.children()]
+        return self.arrays + max(parts) + len(parts) - 1
+
 
 def need_kernel(value: object) -> Kernel:
     """Return a kernel, refusing anything else."""
