@@ -134,11 +134,10 @@ class Cluster:
         elif where is None:
             client = default_client()
         try:
-            require_alike(client, CONNECT_SECONDS)
+            return DaskScheduler(client, require_alike(client, CONNECT_SECONDS))
         except BaseException:
             self.close()
             raise
-        return DaskScheduler(client)
 
 
 def default_client() -> Any:

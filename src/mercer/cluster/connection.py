@@ -57,7 +57,7 @@ def connect(address: str, seconds: float) -> Any:
 
 def _local(distributed: Any, count: int, seconds: float) -> Any:
     cluster = distributed.LocalCluster(
-        n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None,
+        n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
         host="127.0.0.1", silence_logs=50,
     )  # fmt: skip
     client = distributed.Client(cluster, timeout=seconds, set_as_default=False)
@@ -73,15 +73,20 @@ def started(client: Any) -> None:
         own.close(timeout=10)
 
 
-def require_alike(client: Any, seconds: float) -> None:
-    """Refuse workers without mercer, or with other versions of what the answer depends on."""
+def require_alike(client: Any, seconds: float, workers: list[str] | None = None) -> list[str]:
+    """Refuse workers without mercer, or with other versions of what the answer depends on.
+
+    Some workers, or all of them; those that have answered are returned.
+    """
     import sys
 
     own = sys.modules["mercer"].__version__  # the package itself is a room after this one
     mine = ".".join(map(str, sys.version_info[:2])), np.__version__, own
     probe = partial(eval, PROBE)
     try:
-        found = client.sync(client._run, probe, on_error="return", callback_timeout=seconds)
+        found = client.sync(
+            client._run, probe, workers=workers, on_error="return", callback_timeout=seconds
+        )
     except (OSError, TimeoutError) as error:
         raise ClusterError(
             f"the workers do not answer within {seconds:.0f} seconds: {error}"
@@ -102,3 +107,4 @@ def require_alike(client: Any, seconds: float) -> None:
                     f"worker {worker} has {name} {there}, and this computer {here}; install the "
                     "same version on both"
                 )
+    return sorted(found)

@@ -105,3 +105,6 @@ class InProcess:
 
     def working_on(self, ticket: Ticket) -> list[str]:
         return ["here"]
+
+    def gone(self) -> list[str]:
+        return []

@@ -76,7 +76,10 @@ class Journal:
     def recall(self, key: str) -> dict[str, np.ndarray] | None:
         """Return what was written down, or None if it was not, or not to the end."""
         try:
-            with np.load(self.folder / f"{key}.npz", allow_pickle=False) as found:
+            with (
+                open(self.folder / f"{key}.npz", "rb") as file,
+                np.load(file, allow_pickle=False) as found,
+            ):
                 return {name: found[name] for name in found.files}
         except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError):
             return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ TICK_SECONDS = 0.5  # after which the workers are looked at, if nothing has ende
 LOSSES = 4  # of the same task, after which its workers do not go by chance
 SLOW_FACTOR = 3.0  # times what a task takes, after which it is computed twice
 MIN_SLOW_SECONDS = 2.0  # below which a second computation would not pay
+SHOWN = 3  # tasks and workers that a message names
 SPARE_TASKS = 16  # that wait at the workers, so that none is idle
 
 
@@ -104,7 +105,7 @@ class _Pass:
             self.sizes.append(-(-self.sizes[-1] // self.fan))
         self.left = len(self.tasks) if self.combine is None else 1
         self.done = 0
-        self.began = self.moved = time.monotonic()
+        self.began = self.moved = self.last = time.monotonic()
         try:
             while self.left:
                 self._step()
@@ -125,15 +126,21 @@ class _Pass:
                 {"done": self._finished, "lost": self._lost, "failed": self._failed}[state](ticket)
         now = time.monotonic()
         if now - self.moved > self.patience:
-            titles = [self._title(one.place) for one in self.running.values()][:3]
-            raise ClusterError(
-                f"nothing has ended for {self.patience:.0f} seconds, and {len(self.running)} "
-                f"tasks are waited for, such as {'; '.join(titles)}; the cluster has "
-                f"{len(workers)} workers{_listed(workers)}. Start workers, or wait longer with "
-                "Cluster(patience=...)"
-            )
+            raise ClusterError(self._waited_for(workers))
         if not self.queue and len(workers) > 1:
             self._repeat_slow(now, threads)
+
+    def _waited_for(self, workers: dict[str, int]) -> str:
+        titles = [self._title(one.place) for one in self.running.values()][:SHOWN]
+        gone = self.scheduler.gone()
+        left = (
+            f", and {len(gone)} have gone{_listed(gone)}, whose logs may say why" if gone else ""
+        )
+        return (
+            f"nothing has ended for {self.patience:.0f} seconds, and {len(self.running)} tasks "
+            f"are waited for, such as {'; '.join(titles)}; the cluster has {len(workers)} workers"
+            f"{_listed(workers)}{left}. Start workers, or wait longer with Cluster(patience=...)"
+        )
 
     def _hand_in(self, place: Place, avoid: Sequence[str] = (), twin: bool = False) -> None:
         level, number = place
@@ -151,7 +158,8 @@ class _Pass:
         for other in [t for t, one in self.running.items() if one.place == place]:
             self.scheduler.release(other)  # the first answer counts
             del self.running[other]
-        self.done += place[0] == 0
+        if place[0] == 0:
+            self.done, self.last = self.done + 1, time.monotonic()
         for child in self.below.pop(place, []):
             self.scheduler.release(self.ready.pop(child))
         if self.combine is None or place[0] == len(self.sizes) - 1:
@@ -228,7 +236,8 @@ class _Pass:
         late = {t: one for t, one in self.running.items() if one.place[0] == 0}
         if not self.done or len(late) > threads or self.done < len(late):
             return
-        usual = (now - self.began) * threads / (self.done + len(late))
+        # To the end of the last task, since waiting for a slow one must not make it usual.
+        usual = (self.last - self.began) * threads / self.done
         for ticket, one in late.items():
             alone = sum(other.place == one.place for other in late.values()) == 1
             if alone and now - one.since > max(MIN_SLOW_SECONDS, SLOW_FACTOR * usual):
@@ -241,6 +250,6 @@ class _Pass:
         return f"the sum of tasks {place[1] * self.fan ** place[0]} and following"
 
 
-def _listed(workers: dict[str, int]) -> str:
-    some = list(workers)[:5]
-    return f" ({', '.join(some)}{', …' if len(workers) > 5 else ''})" if some else ""
+def _listed(workers: Collection[str]) -> str:
+    some = list(workers)[:SHOWN]
+    return f" ({', '.join(some)}{', …' if len(workers) > SHOWN else ''})" if some else ""

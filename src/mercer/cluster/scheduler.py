@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Literal, Protocol
 from uuid import uuid4
 
+from mercer.cluster.connection import require_alike
 from mercer.errors import ClusterError
 
 __all__ = ["DaskScheduler", "Scheduler", "State"]
@@ -20,6 +21,8 @@ __all__ = ["DaskScheduler", "Scheduler", "State"]
 State = Literal["waiting", "done", "failed", "lost"]
 
 KNOWN_SECONDS = 1.0  # for which a list of workers is believed
+# What Dask calls a task that is gone; the names of its classes differ between versions.
+LOST = ("KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError")
 ANSWER_SECONDS = 10.0  # to answer a question of bookkeeping, such as who works on what
 
 
@@ -52,6 +55,9 @@ class Scheduler(Protocol):
     def working_on(self, ticket: Any) -> list[str]:
         """Return the workers that a task was given to."""
 
+    def gone(self) -> list[str]:
+        """Return the addresses of workers that were there once."""
+
 
 class DaskScheduler:
     """The scheduler of a `distributed.Client`.
@@ -59,10 +65,13 @@ class DaskScheduler:
     Parameters
     ----------
     client : distributed.Client
+    known : sequence of str
+        Workers that have been looked at.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, known: Iterable[str] = ()) -> None:
         self.client = client
+        self._seen = set(known)
         self._workers: tuple[float, dict[str, int]] = (-math.inf, {})
 
     def submit(
@@ -90,7 +99,7 @@ class DaskScheduler:
         except TimeoutError:
             pass
         except Exception as error:  # one was cancelled, which its state says
-            if type(error).__name__ not in ("CancelledError", "FutureCancelledError"):
+            if type(error).__name__ not in LOST:
                 raise
 
     def state(self, ticket: Any) -> State:
@@ -102,8 +111,7 @@ class DaskScheduler:
             return "lost"
         if status != "error":
             return "waiting"
-        lost = ("KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError")
-        return "lost" if type(self.error(ticket)).__name__ in lost else "failed"
+        return "lost" if type(self.error(ticket)).__name__ in LOST else "failed"
 
     def error(self, ticket: Any) -> BaseException:
         if ticket.status == "cancelled":
@@ -121,10 +129,15 @@ class DaskScheduler:
         asked, known = self._workers
         if time.monotonic() - asked > KNOWN_SECONDS:
             try:
-                info = self.client.scheduler_info(n_workers=-1)
-            except TypeError:  # before 2025 there was no such limit
-                info = self.client.scheduler_info()
-            known = {address: int(one["nthreads"]) for address, one in info["workers"].items()}
+                found = self.client.sync(
+                    self.client.scheduler.ncores, callback_timeout=ANSWER_SECONDS
+                )
+                known = {str(address): int(count) for address, count in found.items()}
+            except (TimeoutError, OSError):  # what was known is believed; patience has an end
+                self._require_running()
+            if new := sorted(set(known) - self._seen):
+                require_alike(self.client, ANSWER_SECONDS, new)
+                self._seen.update(new)
             self._workers = (time.monotonic(), known)
         return known
 
@@ -138,6 +151,10 @@ class DaskScheduler:
         except (TimeoutError, OSError):
             return []
         return [address for address, keys in found.items() if ticket.key in keys]
+
+    def gone(self) -> list[str]:
+        """Return workers that were there once."""
+        return sorted(self._seen - set(self._workers[1]))
 
     def _require_running(self) -> None:
         if self.client.status not in ("running", "newly-created"):

@@ -8,6 +8,8 @@ has a function of the number of a chunk (`Stream.numbered`). One that only itera
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,10 @@ from mercer.domains.chunks import describe_rows
 from mercer.domains.memmap import mapping, place_in_file, read_rows
 from mercer.errors import DomainError
 
-__all__ = ["Divisible", "HeldRows", "MappedRows", "Numbered", "NumberedPart", "Part", "portable"]
+__all__ = [
+    "Divisible", "HeldRows", "MappedRows", "Numbered", "NumberedPart", "Part", "file_identity",
+    "portable",
+]  # fmt: skip
 
 
 class Part(Protocol):
@@ -32,6 +37,10 @@ class Part(Protocol):
     @property
     def count(self) -> int | None:
         """How many rows it has, if that is known without reading it."""
+
+    @property
+    def identity(self) -> str | None:
+        """What tells its rows from others without reading them; None if nothing does."""
 
     def read(self) -> Any:
         """Return the chunk as a user's iterator would."""
@@ -66,6 +75,7 @@ class NumberedPart:
     function: Callable[[int], Any]
     number: int
     count: int | None = None
+    identity: str | None = None  # a function may have changed, and keep its name
 
     @property
     def title(self) -> str:
@@ -96,6 +106,10 @@ class MappedRows:
         path = str(Path(mapped.filename).absolute())
         place = place_in_file(mapped, array)
         return cls(path, array.dtype.str, array.shape, array.strides, place)
+
+    @property
+    def identity(self) -> str:
+        return f"{file_identity(self.path)} {self.dtype} {self.shape} {self.strides} {self.offset}"
 
     def read(self) -> np.ndarray:
         """Return the rows, in memory."""
@@ -136,9 +150,29 @@ class HeldRows:
         rows = describe_rows(self.start, self.count)
         return f"{self.X.path}, {rows}" if isinstance(self.X, MappedRows) else rows
 
+    @property
+    def identity(self) -> str | None:
+        found = [_identity(one) for one in (self.X, self.y, self.weights)]
+        return None if None in found else f"{self.start} {found}"
+
     def read(self) -> tuple[Any, Any, Any]:
         parts = (self.X, self.y, self.weights)
         return tuple(p.read() if isinstance(p, MappedRows) else p for p in parts)  # type: ignore[return-value]
+
+
+def file_identity(path: str | os.PathLike[str]) -> str:
+    """Return what tells a file from what it was: its place, size and time of change."""
+    found = os.stat(path)
+    return f"{os.fspath(path)} {found.st_size} {found.st_mtime_ns}"
+
+
+def _identity(rows: Any) -> str | None:
+    if isinstance(rows, MappedRows):
+        return rows.identity
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in "biufc":
+        digest = hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()
+        return f"{rows.dtype.str} {rows.shape} {digest}"
+    return repr(rows) if rows is None or isinstance(rows, int | float) else None
 
 
 def portable(rows: Any) -> Any:

@@ -204,6 +204,13 @@ class ArrowPart:
 
         return f"{self.path}, {describe_rows(self.start, self.count)}"
 
+    @property
+    def identity(self) -> str:
+        from mercer.domains.parts import file_identity
+
+        columns = f"{self.chunks.columns} {self.chunks.target!r}"
+        return f"{file_identity(self.path)} {self.start} {self.stop} {columns}"
+
     def read(self) -> tuple[Any, Any]:
         return self.chunks.read(self.path, self.start, self.stop)
 
@@ -271,6 +278,13 @@ class TextPart:
     @property
     def title(self) -> str:
         return f"{self.path}, chunk {self.number}"
+
+    @property
+    def identity(self) -> str:
+        from mercer.domains.parts import file_identity
+
+        how = f"{self.chunks.rows} {self.chunks.recipe}"
+        return f"{file_identity(self.path)} {self.number} {how}"
 
     def read(self) -> tuple[Any, Any]:
         source = chunks(self.path, self.chunks.recipe, self.chunks.rows)
