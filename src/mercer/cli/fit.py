@@ -13,6 +13,17 @@ import typer
 
 from mercer.cli.exits import say_encoding, say_formulas
 from mercer.cli.options import DATA, SkipBad, Types, machines, seconds, stem_of, types_of
+from mercer.cli.rows import (
+    Cost,
+    DropDuplicates,
+    Groups,
+    Measure,
+    Missing,
+    Order,
+    Time,
+    Weights,
+    costs_of,
+)
 from mercer.cli.terminal import LINE, heading, paragraph, plain, require_writable, table
 
 if TYPE_CHECKING:
@@ -22,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 MAX_COLUMNS = 20  # that are listed one by one
+MAX_CLASSES = 12  # that are listed one by one
 
 
 class TaskChoice(StrEnum):
@@ -111,20 +123,30 @@ def fit(
     skip_bad: SkipBad = False,
     seed: Seed = 0,
     no_references: NoReferences = False,
+    groups: Groups = None,
+    time: Time = None,
+    weights: Weights = None,
+    cost: Cost = None,
+    order: Order = None,
+    measure: Measure = None,
+    missing: Missing = None,
+    drop_duplicates: DropDuplicates = False,
     out: Folder = None,
 ) -> None:
     """Learn from a table, and say how well it will work."""
     from mercer.studies import design
 
-    time, known = seconds(budget), types_of(types)
+    allowed, known = seconds(budget), types_of(types)
     folder = require_writable(
         out or Path(f"{stem_of(data) if data else 'digits'}-mercer"), folder=True
     )
     task = None if kind is None else kind.value
     plan = design(
         data or _digits(target, types=known, task=task), target, task=task, kernel=kernel,
-        machine=machine, budget=time, types=known, skip_bad=skip_bad, seed=seed,
-        references=not no_references,
+        machine=machine, budget=allowed, types=known, skip_bad=skip_bad, seed=seed,
+        references=not no_references, groups=groups, time=time, weights=weights,
+        cost=costs_of(cost), order=order, measure=measure, missing=missing,
+        drop_duplicates=drop_duplicates,
     )  # fmt: skip
     _print_columns(plan.sheet)
     say_encoding(plan.sheet)
@@ -198,10 +220,12 @@ def _print_answer(study: Study) -> None:
         heading("How good that is")
         rows = [row[:3] for row in measures]
         typer.echo(table(("measure", "model", "class shares only"), rows, words=(0,)))
+    _print_by_class(study)
+    _print_horizons(study)
     heading("The answer")
     paragraph(" ".join(filter(None, [found.sentence, found.verdict, comparison(study)])))
     if study.rest is not None:
-        error = error_text(study.task, study.rest.error, study.rest.error_se)
+        error = error_text(study.unit, study.rest.error, study.rest.error_se)
         paragraph(
             f"On the other {len(study.rest.y)} rows of the file, from which nothing was learned, "
             f"the error is {error}."
@@ -212,6 +236,28 @@ def _print_answer(study: Study) -> None:
             paragraph(warning, mark="- ")
 
 
+def _print_by_class(study: Study) -> None:
+    """Say how the rows of each class did, and which answer costs imply."""
+    from mercer.report.measures import class_rows, threshold_text
+
+    rows = class_rows(study)
+    if 2 <= len(rows) <= MAX_CLASSES:
+        heading("Class by class")
+        names = ("class", "rows", "missed", "wrong when said")
+        typer.echo(table(names, [(plain(row[0]), *row[1:]) for row in rows], words=(0,)))
+    if told := threshold_text(study):
+        paragraph(told)
+
+
+def _print_horizons(study: Study) -> None:
+    """Say how errors grow with the time that lies between."""
+    from mercer.report.measures import horizon_rows
+
+    if rows := horizon_rows(study):
+        heading("How far ahead")
+        typer.echo(table(("after the last known row", "rows", "error", "±"), rows, words=(0,)))
+
+
 def _print_tried(study: Study) -> None:
     """Say how the machines and the references did, and why some have no error."""
     from mercer.report.references import reference_rows
@@ -219,10 +265,10 @@ def _print_tried(study: Study) -> None:
 
     rows = "held-out rows" if judges_all(study) else f"{len(study.truth)} rows kept aside"
     heading(f"What was tried ({study.measure} of {rows})")
-    lines = [_attempt(attempt, study.task) for attempt in study.attempts if not fate(attempt)]
+    lines = [_attempt(attempt, study.unit) for attempt in study.attempts if not fate(attempt)]
     for one in study.references:
         if math.isfinite(one.error):
-            error = error_with_se(study.task, one.error, one.error_se)
+            error = error_with_se(study.unit, one.error, one.error_se)
             lines.append((one.name, *error, "", "to compare with"))
     typer.echo(table(("machine", "error", "±", "folds won", "in the end"), lines, words=(0, 4)))
     for attempt in study.attempts:

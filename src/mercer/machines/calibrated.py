@@ -26,7 +26,7 @@ from mercer.machines.chunks import require_fitted
 from mercer.machines.folds import stratified_folds, stratified_sample
 from mercer.machines.scores import ScoreClassifier
 
-__all__ = ["Calibrated", "deal", "fit_slope"]
+__all__ = ["Calibrated", "deal", "fit_slope", "probabilities_of_scores", "scores_of"]
 
 # The smallest factor, in units of the largest difference of scores: nearly even odds, but the
 # order of the classes stays.
@@ -63,6 +63,10 @@ class Calibrated(ClassifierMixin, BaseEstimator):
     sample : int, optional
         Of more items only so many are learned from and held out in turn, which saves time where
         a fit takes long. The machine itself always learns from all.
+    costs : ndarray of shape (classes, classes), optional
+        What each answer (column) costs for each true class (row). `predict` then gives the class
+        that is expected to cost least; with two classes that is a threshold of the probability,
+        such as 1/11 where missing one class costs ten times as much as a false alarm (Elkan 2001).
 
     Attributes
     ----------
@@ -102,11 +106,13 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         *,
         sample: int | None = None,
+        costs: np.ndarray | None = None,
     ) -> None:
         self.machine = machine
         self.folds = folds
         self.random_state = random_state
         self.sample = sample
+        self.costs = costs
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *,
@@ -122,6 +128,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         labels, classes = np.asarray(y).reshape(-1), machine.classes_
         codes = np.searchsorted(classes, labels)
         weights = admit_weights(sample_weight, len(codes))
+        self._check_costs(len(classes))
         some = self._some(codes)
         own = None if weights is None else weights[some]
         if splits is None:
@@ -132,7 +139,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         scores, held = self._held_out(X, labels, weights, splits, len(classes))
         w = np.ones(len(held)) if weights is None else weights[held]
         if not len(held):  # nothing is known about new items: nearly even odds
-            slope, shift = MIN_SLOPE / (float(np.ptp(_scores(machine, X))) or 1.0), 0.0
+            slope, shift = MIN_SLOPE / (float(np.ptp(scores_of(machine, X))) or 1.0), 0.0
         elif len(classes) == 2:
             slope, shift = (-found for found in fit_sigmoid(scores[:, 0], codes[held] == 1, w))
         else:
@@ -143,17 +150,29 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the label that the machine gives."""
+        """Return the label that the machine gives, or with costs the one that is cheapest."""
         require_fitted(self)
+        if self.costs is not None:
+            return self.decide(self.predict_proba(X))
         return self.machine_.predict(X)
+
+    def decide(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return the label for each row of probabilities."""
+        require_fitted(self)
+        if self.costs is None:
+            return self.classes_[probabilities.argmax(axis=1)]
+        return self.classes_[(probabilities @ np.asarray(self.costs)).argmin(axis=1)]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the machine; of one without them, logarithms of probabilities."""
         require_fitted(self)
-        return _scores(self.machine_, X)
+        return scores_of(self.machine_, X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each class; the most probable one is that of `predict`."""
+        """Return the probability of each class.
+
+        Without costs the most probable one is that of `predict`.
+        """
         scores = self.decision_function(X)
         with np.errstate(over="ignore"):  # the probability is then 0 or 1
             if scores.ndim == 1:
@@ -161,7 +180,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
                 P = np.column_stack([expit(-z), expit(z)])
             else:
                 P = softmax(self.slope_ * (scores - scores.max(axis=1, keepdims=True)), axis=1)
-        return agree_with(P, self._winners(X, scores))
+        return P if self.costs is not None else agree_with(P, self._winners(X, scores))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of the probability of each class."""
@@ -197,7 +216,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             own = None if weights is None else weights[train]
             part = _part(X, train, train, pairwise)
             machine = _fitted(self.machine, part, labels[train], own)
-            found = _scores(machine, _part(X, test, train, pairwise))
+            found = scores_of(machine, _part(X, test, train, pairwise))
             found = np.asarray(found, dtype=np.float64).reshape(len(test), -1)
             if found.shape[1] != scores[0].shape[1]:
                 raise ValidityError(_NOT_OF_CLASSES)
@@ -213,6 +232,16 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return stratified_sample(
             codes, np.arange(len(codes)), int(self.sample), rng, MIN_IN_SAMPLE
         )
+
+    def _check_costs(self, count: int) -> None:
+        if self.costs is None:
+            return
+        costs = np.asarray(self.costs, dtype=np.float64)
+        if costs.shape != (count, count) or not np.isfinite(costs).all():
+            raise ValidityError(
+                f"costs must be a table of {count} true classes by {count} answers without gaps, "
+                f"found shape {costs.shape}"
+            )
 
     def _check(self, weighted: bool) -> None:
         """Refuse parameters that cannot work before the work begins."""
@@ -259,6 +288,24 @@ def deal(
     """
     counted = None if weights is None else np.flatnonzero(weights > 0)
     return stratified_folds(codes, folds, check_random_state(random_state), counted, min_count=2)
+
+
+def probabilities_of_scores(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return probabilities of held-out items by their scores, as `Calibrated` would give them.
+
+    Examples
+    --------
+    >>> probabilities_of_scores(np.array([-2.0, 1.0, 2.0, -1.0]), np.array([0, 0, 1, 1])).shape
+    (4, 2)
+    """
+    weights = np.ones(len(codes))
+    table = scores.reshape(len(codes), -1)
+    if table.shape[1] == 1:
+        slope, shift = (-found for found in fit_sigmoid(table[:, 0], codes == 1, weights))
+        p = expit(slope * table[:, 0] + shift)
+        return np.column_stack([1 - p, p])
+    slope = fit_slope(table, codes, weights)
+    return softmax(slope * (table - table.max(axis=1, keepdims=True)), axis=1)
 
 
 def fit_slope(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
@@ -310,7 +357,7 @@ def _means(s: np.ndarray, weights: np.ndarray, a: float) -> tuple[float, float]:
     return mean, variance
 
 
-def _scores(machine: Any, X: Any) -> np.ndarray:
+def scores_of(machine: Any, X: Any) -> np.ndarray:
     """Return the scores of a machine, or the logarithms of its probabilities, as log odds of two.
 
     A machine that is right more often than it claims is wrong about a factor of these.

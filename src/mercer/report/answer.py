@@ -52,7 +52,9 @@ class Answer:
 def answer(study: Study) -> Answer:
     """Return what to say first about a study."""
     mood = mood_of(study)
-    if study.task == "classify":
+    if study.task == "regress" and study.loss.absolute:
+        name = "always saying the median"
+    elif study.task == "classify":
         name = f"always saying “{shorten(usual(study), 24)}”"
     else:
         name = "always saying the mean"
@@ -72,7 +74,9 @@ def _sentence(study: Study, mood: str) -> str:
     """Say first what the model is good for, or that it is good for nothing."""
     if mood == "ranks":
         return _ranking_sentence(study, usual(study))
-    if study.task == "classify":
+    if study.loss.special and study.task == "classify":
+        found = _loss_sentence(study)
+    elif study.task == "classify":
         found = _classification_sentence(study, usual(study))
     else:
         found = _regression_sentence(study)
@@ -88,17 +92,19 @@ def _meaning(study: Study) -> str:
 
 
 def _error(study: Study) -> str:
-    return error_text(study.task, study.error, study.error_se)
+    return error_text(study.unit, study.error, study.error_se)
 
 
 def usual(study: Study) -> str:
-    """Return the most frequent class; of several, the first."""
+    """Return the class that is best said always: the most frequent one, of several the first."""
+    if study.loss.special:
+        return str(study.always)
     counts = Counter(study.y.tolist())
     return str(max(study.classes, key=lambda label: counts[label]))  # type: ignore[arg-type]
 
 
 def _number(study: Study, value: float) -> str:
-    return percent(value) if study.task == "classify" else amount(value)
+    return percent(value) if study.unit == "classify" else amount(value)
 
 
 def _target(study: Study) -> str:
@@ -128,6 +134,24 @@ def _classification_sentence(study: Study, label: str) -> str:
         f"Of {count(many)} new {rows} about {count(wrong)} would be given the wrong {target} "
         f"({_error(study)}); always saying “{shorten(label, 40)}” would be wrong about "
         f"{count(base)} of {count(many)}."
+    )
+
+
+def _loss_sentence(study: Study) -> str:
+    """Say what a new row would lose on average."""
+    error, item, target = _error(study), noun(study), _target(study)
+    always = f"always saying “{shorten(usual(study), 40)}”"
+    base = _number(study, study.baseline_error)
+    if study.loss.kind == "cost":
+        return f"A new {item} would cost about {error} on average; {always} would cost {base}."
+    if study.loss.kind == "steps":
+        return (
+            f"For a new {item} the answer would be off by about {error} steps of {target}; "
+            f"{always} would be off by {base}."
+        )
+    return (
+        f"With all classes of {target} counting alike, {error} of new {item}s would be given the "
+        f"wrong one; always saying the same would be wrong in {base}."
     )
 
 
@@ -171,10 +195,12 @@ def _share_of(share: float) -> str:
 
 def _regression_sentence(study: Study) -> str:
     """Say how far off a predicted number would be."""
-    mean = amount(float(np.mean(study.y)))
+    absolute = study.loss.absolute
+    mean = amount(float(np.median(study.y) if absolute else np.mean(study.y)))
+    middle = "median" if absolute else "mean"
     return (
         f"For a new {noun(study)} the predicted {_target(study)} would be off by about "
-        f"{_error(study)}; always saying the mean, {mean}, would be off by about "
+        f"{_error(study)}; always saying the {middle}, {mean}, would be off by about "
         f"{amount(study.baseline_error)}."
     )
 
@@ -185,6 +211,8 @@ def _verdict(study: Study, mood: str) -> str:
         if study.task == "classify"
         else "always giving the mean"
     )
+    if study.loss.special:
+        usual_answer = "always giving the best single answer"
     if mood == "good":
         return f"Better than {usual_answer}, by more than chance can explain."
     if mood == "ranks":
@@ -210,7 +238,7 @@ def mood_of(study: Study) -> str:
     items to look at first: then its probabilities are better than the shares of the classes.
     """
     found = beats_baseline(study)
-    if found == "good" or not study.measures.informative:
+    if found == "good" or not study.measures.informative or study.loss.special:
         return found
     ranks = study.measures.as_dict().get("area under ROC", {"value": 0.0})["value"] > 0.5
     return "ranks" if ranks and study.held_out.probabilities is not None else found
@@ -229,6 +257,10 @@ def beats_baseline(study: Study) -> str:
     spread = study.error_se if math.isfinite(study.error_se) else math.inf
     if gap <= MIN_ERRORS * spread:
         return "unsure"
+    if study.loss.special:
+        loss, always = study.loss, np.full(len(study.truth), study.always)
+        gain = loss.of(study.truth, always) - loss.of(study.truth, study.held_out.prediction)
+        return "good" if _gains(study, gain) else "unsure"
     clear = _sign_test(study) if study.task == "classify" else _squares_test(study)
     return "good" if clear else "unsure"
 
@@ -263,9 +295,15 @@ def _gains(study: Study, gain: np.ndarray) -> bool:
 
 
 def _tiles(study: Study, name: str, mood: str) -> list[tuple[str, str, str]]:
-    value, spread = error_with_se(study.task, study.error, study.error_se)
+    value, spread = error_with_se(study.unit, study.error, study.error_se)
     rows, judged = (plural(len(y), noun(study)) for y in (study.y, study.truth))
     remark = f"± {spread}" if spread else ""
+    if study.loss.special:
+        what = (
+            study.measure if study.loss.kind == "steps" else f"{study.measure} of a {noun(study)}"
+        )
+        return [(value, what, remark), (amount(study.baseline_error), "by", name),
+                (count(len(study.truth)), f"{noun(study)}s", "were held out")]  # fmt: skip
     if study.task == "classify":
         assert study.classes is not None
         last = (count(len(study.classes)), "classes", f"in {rows}")

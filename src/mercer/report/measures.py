@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mercer.report.words import amount, percent
+import numpy as np
+
+from mercer.report.words import amount, count, error_with_se, percent
 
 if TYPE_CHECKING:
     from mercer.studies import Study
 
-__all__ = ["all_measures", "measure_rows"]
+__all__ = [
+    "all_measures",
+    "class_numbers",
+    "class_rows",
+    "horizon_rows",
+    "measure_rows",
+    "threshold_text",
+]
 
 # What a measure is, in a few words, and whether it is written as a share in percent.
 MEANINGS = {
     "error": ("wrong answers", True),
+    "mean cost": ("what a row costs by wrong answers, on average", False),
+    "mean steps off": ("how many steps answers are off, on average", False),
+    "mean absolute error": ("how far off answers are, on average", False),
     "balanced error": ("wrong answers, all classes counting alike", True),
     "log loss": ("surprise at the truth, 0 is perfect", False),
     "area under ROC": (
-        "how often an item of a class is ranked above another one; 1 is perfect", False,
+        "how often an item of a class (of two the rarer) is ranked above another one; 1 is "
+        "perfect", False,
     ),
     "area under precision-recall": (
-        "how pure the top of the ranking is, means over classes; 1 is perfect", False,
+        "how pure the top of the ranking is, for the rarer of two classes or on average; 1 is "
+        "perfect", False,
     ),
 }  # fmt: skip
 
@@ -37,8 +51,10 @@ def all_measures(study: Study) -> dict[str, dict[str, float]]:
     >>> list(found)[:3], found["error"]
     (['error', 'balanced error', 'log loss'], {'value': 0.0, 'baseline': 0.5})
     """
+    name = study.measure if study.loss.special else "error"
     error = {"value": study.error, "baseline": study.baseline_error}
-    return {"error": error, **study.measures.as_dict()}
+    others = {k: v for k, v in study.measures.as_dict().items() if k != name}
+    return {name: error, **others}
 
 
 def measure_rows(study: Study) -> list[tuple[str, str, str, str]]:
@@ -46,6 +62,60 @@ def measure_rows(study: Study) -> list[tuple[str, str, str, str]]:
     if not study.measures.names:
         return []
     return [_row(name, found) for name, found in all_measures(study).items()]
+
+
+def class_numbers(study: Study) -> list[tuple[str, int, float, float]]:
+    """Return of each class its rows, the share that got another answer, and of false answers.
+
+    Nothing for numbers. Rows count by their weights; the last entry is the share of the answers
+    with this class that are wrong, NaN where it was never said.
+    """
+    if study.task != "classify":
+        return []
+    y, said, weights = study.truth, study.held_out.prediction, study.tied.weights
+    w = np.ones(len(y)) if weights is None else weights
+    labels, sizes = np.unique(y, return_counts=True)
+    found = []
+    for label, size in sorted(zip(labels.tolist(), sizes.tolist(), strict=True), key=_large):
+        own, answers = y == label, said == label
+        missed = float(w[own & ~answers].sum() / w[own].sum())
+        false = w[answers & ~own].sum() / w[answers].sum() if w[answers].sum() else np.nan
+        found.append((str(label), size, missed, float(false)))
+    return found
+
+
+def class_rows(study: Study) -> list[tuple[str, str, str, str]]:
+    """Return `class_numbers` as texts."""
+    return [
+        (label, count(size), percent(missed), "never said" if np.isnan(false) else percent(false))
+        for label, size, missed, false in class_numbers(study)
+    ]
+
+
+def _large(item: tuple[Any, int]) -> tuple[int, str]:
+    return -item[1], str(item[0])
+
+
+def horizon_rows(study: Study) -> list[tuple[str, str, str, str]]:
+    """Return how far ahead, how many rows, the error and its standard error."""
+    roles = study.sheet.roles
+    unit = " days" if roles is not None and roles.dated else ""
+    found = []
+    for one in study.horizons:
+        ahead = f"{amount(one.low, 3)} to {amount(one.high, 3)}{unit}"
+        found.append((ahead, count(one.rows), *error_with_se(study.unit, one.error, one.error_se)))
+    return found
+
+
+def threshold_text(study: Study) -> str:
+    """Say from which probability on the dearer class of two is answered; nothing without costs."""
+    if study.loss.kind != "cost":
+        return ""
+    told = sorted(study.loss.thresholds(), key=lambda one: one[1])
+    if not told:
+        return "Of each row that class is said whose expected cost is lowest."
+    label, share = told[0]
+    return f"The costs imply to say “{label}” from a probability of {percent(share)} on."
 
 
 def _row(name: str, found: dict[str, float]) -> tuple[str, str, str, str]:

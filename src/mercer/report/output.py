@@ -17,7 +17,7 @@ import numpy as np
 from mercer.files import replacing, save
 from mercer.report.answer import mood_of
 from mercer.report.formulas import harmless
-from mercer.report.measures import all_measures
+from mercer.report.measures import all_measures, class_numbers
 from mercer.report.page import html, versions
 from mercer.report.provenance import provenance
 from mercer.report.words import chosen_name
@@ -156,6 +156,13 @@ def metrics(study: Study) -> dict[str, Any]:
         "bad_rows": len(sheet.bad),
         "classes": study.classes,
         "columns": [{"name": c.name, "kind": c.kind, "why": c.why} for c in sheet.columns],
+        "classes_error": [
+            dict(zip(("class", "rows", "missed", "false"), row, strict=True))
+            for row in class_numbers(study)
+        ],
+        "thresholds": dict(study.loss.thresholds()) if study.loss.kind == "cost" else None,
+        "horizons": [dataclasses.asdict(one) for one in study.horizons],
+        "roles": {} if sheet.roles is None else dict(sheet.roles.names or {}),
         "attempts": [dataclasses.asdict(attempt) for attempt in study.attempts],
         "folds": {"outer": outer, "inner": inner, "judging": len(np.unique(study.held_out.fold))},
         "rest": _rest(study),

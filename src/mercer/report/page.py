@@ -154,7 +154,7 @@ def _rest(study: Study) -> str:
     return (
         f"The file is large, so the model has learned from a sample of {count(len(study.y))}. It "
         f"was then tried on {plural(len(rest.rows), 'other row')} of the file: "
-        f"{study.measure} {error_text(study.task, rest.error, rest.error_se)}."
+        f"{study.measure} {error_text(study.unit, rest.error, rest.error_se)}."
     )
 
 
@@ -165,13 +165,13 @@ def _parameter(value: object) -> str:
 def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
     """Return one row of the table of what was tried."""
     judged, competed = np.isfinite(attempt.error), np.isfinite(attempt.inner)
-    error = error_text(study.task, attempt.error, attempt.error_se) if judged else "—"
+    error = error_text(study.unit, attempt.error, attempt.error_se) if judged else "—"
     return {
         "machine": attempt.machine,
         "does": MACHINES.get(attempt.machine, ""),
         "candidates": count(attempt.candidates),
         "error": error,
-        "inner": error_with_se(study.task, attempt.inner, attempt.error_se)[0],
+        "inner": error_with_se(study.unit, attempt.inner, attempt.error_se)[0],
         "wins": attempt.wins,
         "chosen": attempt.chosen,
         "note": fate(attempt).removeprefix(f"{attempt.machine} ").removeprefix("was "),

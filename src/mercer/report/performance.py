@@ -38,12 +38,12 @@ def curve(study: Study) -> Figure | None:
     with drawing():
         ax = plot_curve(
             found.sizes, found.errors, found.standard_errors,
-            baseline=study.baseline_error, percent=study.task == "classify",
+            baseline=study.baseline_error, percent=study.unit == "classify",
         )  # fmt: skip
         ax.set(xlabel=f"{rows} learned from", ylabel=study.measure)
         far = study.baseline_error > ax.get_ylim()[1]
         steps = zip(found.sizes, found.errors, strict=True)
-        write = percent if study.task == "classify" else amount
+        write = percent if study.unit == "classify" else amount
         told = ", ".join(f"{write(float(e))} with {int(n)}" for n, e in steps)
         return figure(
             ax,
@@ -269,7 +269,7 @@ def surface(study: Study) -> ErrorSurface | None:
     formulas = [found.rows[k] for k in kept]
     short = all(len(kernel) <= 28 for kernel in formulas)
     names = formulas if short else [f"kernel {k + 1}" for k in range(len(formulas))]
-    write = partial("{:.1%}".format) if study.task == "classify" else partial("{:.3g}".format)
+    write = partial("{:.1%}".format) if study.unit == "classify" else partial("{:.3g}".format)
     columns = errors.shape[1] if len(found.values) == errors.shape[1] else 0
     with drawing():
         ax = plot_surface(

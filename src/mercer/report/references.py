@@ -33,7 +33,7 @@ def reference_rows(study: Study) -> list[ReferenceRow]:
     return [
         ReferenceRow(
             one.name[:1].upper() + one.name[1:], one.tool,
-            error_text(study.task, one.error, one.error_se) if math.isfinite(one.error) else "",
+            error_text(study.unit, one.error, one.error_se) if math.isfinite(one.error) else "",
             one.note.strip().splitlines()[0] if one.note.strip() else "",
         )
         for one in study.references
@@ -56,7 +56,7 @@ def trees_are_better(study: Study) -> str:
 
 def _compared(study: Study, one: Reference) -> str:
     both = (one.error, one.error_se), (study.error, study.error_se)
-    theirs, ours = (error_with_se(study.task, *error)[0] for error in both)
+    theirs, ours = (error_with_se(study.unit, *error)[0] for error in both)
     name = "Boosted trees were" if one.name == TREES else f"A {one.name} was"
     errors, gap = f"{theirs} against {ours}", study.error - one.error
     which = "better" if gap > 0 else "worse"
@@ -70,7 +70,7 @@ def _compared(study: Study, one: Reference) -> str:
 def _clear(study: Study, one: Reference) -> bool:
     """Tell whether two errors differ by more than noise; in classes, by some rows at least."""
     gap = abs(study.error - one.error)
-    if study.task == "classify" and round(gap * len(study.truth)) < MIN_ROWS:
+    if study.unit == "classify" and round(gap * len(study.truth)) < MIN_ROWS:
         return False
     return gap > _noise(study, one)
 

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from mercer.domains import Items, to_numpy
 from mercer.explanations.terms import unwrap
 from mercer.kernels import Kernel
-from mercer.studies.findings import number
+from mercer.studies.case import number
 from mercer.studies.folds import portion, rare
 from mercer.studies.results import Example, HeldOutPredictions, Neighbor
 

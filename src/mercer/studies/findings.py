@@ -18,14 +18,15 @@ from scipy.stats import chi2, chi2_contingency, kruskal
 
 from mercer.domains import is_frame
 from mercer.sources import Sheet
+from mercer.studies.case import Case, have, in_percent, names_text, number, quoted
 from mercer.studies.folds import MIN_IN_CLASS
 from mercer.studies.leaks import codes_of, columns, find_leaks, group_answers
+from mercer.studies.losses import Loss
 
-__all__ = ["findings", "number"]
+__all__ = ["findings"]
 
 FALSE_ALARM = 1e-3  # probability of reporting what is not there
 FEW_OF_CLASS = 10  # rows of a class about which little can be said
-UNITS = {"frame": "row", "parquet": "row", "arrow": "row", "graphs": "graph"}  # else lines
 RICH = ("text", "sequence", "smiles", "graph")  # entries that are not equal by coincidence
 
 
@@ -39,6 +40,8 @@ def findings(
     baseline_error: float,
     edges: Sequence[str] = (),
     informative: bool = False,
+    loss: Loss | None = None,
+    more: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return what should make a reader careful, the most serious first.
 
@@ -55,12 +58,17 @@ def findings(
         Parameters whose best value is the last that was tried, in words.
     informative : bool
         Whether some other measure than the error is better than chance.
+    loss : Loss, optional
+        What is lost by wrong answers, if not as usual.
+    more : sequence of str
+        What was found elsewhere, which comes after leaks and copies.
     """
-    case = Case(sheet, task, fold, prediction, error, error_se, baseline_error)
+    case = Case(sheet, task, fold, prediction, error, error_se, baseline_error, loss=loss)
     case.informative = informative
     if len(case.classes) < 2:
         return (f"The target is {case.classes[0]} in all rows, so there is nothing to learn.",)
-    found = [finding for look in LOOKS for finding in look(case)]
+    found = [finding for look in LOOKS[:2] for finding in look(case)]
+    found += [*more, *(finding for look in LOOKS[2:] for finding in look(case))]
     if edges:
         text = "; ".join(edge.rstrip(".") for edge in edges)
         found.append(
@@ -70,49 +78,17 @@ def findings(
     return tuple(found)
 
 
-class Case:
-    """What there is to look at."""
-
-    def __init__(
-        self, sheet: Sheet, task: str, fold: np.ndarray, prediction: np.ndarray, *errors: float
-    ) -> None:
-        self.X, self.y, self.sheet, self.fold = sheet.X, np.asarray(sheet.y), sheet, fold
-        self.error, self.error_se, self.baseline = errors
-        self.informative = False
-        self.classify, self.n = task == "classify", len(self.y)
-        self.classes, self.codes, self.counts = np.unique(
-            self.y, return_inverse=True, return_counts=True
-        )
-        self.target = _quoted(sheet.target.name) if sheet.target else "the target"
-        if self.classify:
-            self.losses = (self.y != prediction).astype(float)
-        else:
-            self.losses = (self.y - prediction.astype(float)) ** 2
-
-    def error_of(self, rows: np.ndarray) -> float:
-        mean = float(self.losses[rows].mean())
-        return mean if self.classify else math.sqrt(mean)
-
-    def text(self, error: float) -> str:
-        return _percent(error) if self.classify else number(error)
-
-    def lines(self, places: list[int] | np.ndarray) -> str:
-        found = [str(line) for line in np.sort(self.sheet.lines[places])]
-        unit = UNITS.get(self.sheet.layout.get("format", ""), "line")
-        return f"{unit}{'s' if len(found) > 1 else ''} {_and(found)}"
-
-
 def leaks(case: Case) -> Iterator[str]:
     """Look for columns from each of which alone the target follows, or nearly so."""
     found = find_leaks(case.sheet, case.fold)
     if not found:
         return
-    names, share = [name for name, _ in found], _percent(found[-1][1])
+    names, share = [name for name, _ in found], in_percent(found[-1][1])
     told = f"in {share} of the rows" if case.classify else f"({share} of its variation)"
     types = shlex.quote(",".join(f"{name}=ignore" for name in names[:3]))
     how = f"with --types {types}" if is_frame(case.X) else "of the file"
     one = len(names) == 1
-    which = f"Column {_quoted(names[0])}" if one else f"Each of the columns {_names(names, 3)}"
+    which = f"Column {quoted(names[0])}" if one else f"Each of the columns {names_text(names, 3)}"
     yield (
         f"{which} alone tells {case.target} {told}. {'Is it' if one else 'Are they'} known "
         f"before {case.target} is? If not, leave {'it' if one else 'them'} out {how}."
@@ -134,9 +110,9 @@ def copies(case: Case) -> Iterator[str]:
         first = np.flatnonzero(both == both[copied.argmax()])[:2]
         on_rest = "" if math.isnan(rest) else f" (on the other rows it is {case.text(rest)})"
         yield (
-            f"{copied.sum()} rows, {_percent(copied.mean())}, have a copy elsewhere in the file, "
-            f"for example {case.lines(first)}; they are judged by machines that have seen the "
-            f"copy, so the error of {case.text(case.error)} may be too small{on_rest}. Remove the "
+            f"{copied.sum()} rows, {in_percent(copied.mean())}, have a copy elsewhere in the "
+            f"file, for example {case.lines(first)}; they are judged by machines that have seen "
+            f"the copy, so the error of {case.text(case.error)} may be too small{on_rest}. Remove the "
             "copies, unless they are different things that only look alike."
         )
 
@@ -149,6 +125,8 @@ def _contradictions(case: Case, groups: np.ndarray) -> Iterator[str]:
         return
     targets = case.codes if case.classify else case.y
     best = group_answers(groups, targets)[groups]
+    if case.other:
+        return
     least = np.mean(best != targets) if case.classify else np.sqrt(np.mean((best - targets) ** 2))
     if case.classify or least > 0.5 * case.error:  # measurements may be repeated
         one = int(several.argmax())
@@ -193,9 +171,11 @@ def _hashes(X: Any) -> np.ndarray:
 def chance(case: Case) -> Iterator[str]:
     """Look whether the error is better than that of knowing nothing, and on how many rows."""
     se = float(np.nan_to_num(case.error_se))
-    if case.classify:  # folds may agree by luck
+    if case.classify and not case.other:  # folds may agree by luck
         se = max(se, math.sqrt(case.error * (1 - case.error) / case.n))
-    always = _quoted(case.classes[case.counts.argmax()]) if case.classify else "the mean"
+    always = quoted(case.classes[case.counts.argmax()]) if case.classify else "the mean"
+    if case.other:
+        always = "the same"
     gain, plain = case.baseline - case.error, f"always answering {always}"
     if case.informative and gain < 2 * se:
         pass  # of a rare class probabilities may know what the error cannot see
@@ -230,7 +210,7 @@ def labels(case: Case) -> Iterator[str]:
     for label in case.classes if case.classify else ():
         plain = " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
         alike.setdefault(plain, []).append(label)
-    same = [_names(some, 4) for some in alike.values() if len(some) > 1]
+    same = [names_text(some, 4) for some in alike.values() if len(some) > 1]
     if same:
         more = f" (and {len(same) - 3} more such groups)" if len(same) > 3 else ""
         yield (
@@ -244,27 +224,28 @@ def balance(case: Case) -> Iterator[str]:
     if not case.classify:
         return
     share, top = case.counts.max() / case.n, case.counts.argmax()
-    if share >= 0.8:
+    if share >= 0.8 and not case.other:
         others = case.error_of(case.codes != top)
         wrong = np.bincount(case.codes, case.losses) / case.counts
         yield (
-            f"{_percent(share)} of the rows are {_quoted(case.classes[top])}, so the error of "
-            f"{case.text(case.error)} says little about the others: of those, {_percent(others)} "
-            f"are wrong. With all classes counting alike the error is {_percent(wrong.mean())}; "
-            "judge by that, and collect more rows of the small classes."
+            f"{in_percent(share)} of the rows are {quoted(case.classes[top])}, so the error of "
+            f"{case.text(case.error)} says little about the others: of those, "
+            f"{in_percent(others)} are wrong. With all classes counting alike the error is "
+            f"{in_percent(wrong.mean())}; judge by that (--measure balanced), say what each "
+            "mistake costs (--cost), and collect more rows of the small classes."
         )
     small = case.counts < MIN_IN_CLASS
     if small.any():
         rows = case.counts[small].sum()
         yield (
-            f"{_have(case.classes[small])} fewer than {MIN_IN_CLASS} rows, too few to be learned "
+            f"{have(case.classes[small])} fewer than {MIN_IN_CLASS} rows, too few to be learned "
             f"at all; {'this row counts' if rows == 1 else f'these {rows} rows count'} as wrong. "
             "Collect more of them, or join such classes with others."
         )
     small = (case.counts < FEW_OF_CLASS) & ~small
     if small.any() and case.n >= FEW_OF_CLASS * len(case.classes):
         yield (
-            f"{_have(case.classes[small])} fewer than {FEW_OF_CLASS} rows, so what is said about "
+            f"{have(case.classes[small])} fewer than {FEW_OF_CLASS} rows, so what is said about "
             "them is rough. Collect more of them."
         )
 
@@ -285,7 +266,7 @@ def gaps(case: Case) -> Iterator[str]:
         if share >= 0.25 and chi2.sf(case.n * share, freedom) < FALSE_ALARM / len(names):
             telling.append((-math.sqrt(share), str(names[j])))
     if telling:
-        found = _names([name for _, name in sorted(telling)])
+        found = names_text([name for _, name in sorted(telling)])
         yield (
             f"Gaps in {found} go along with {case.target} (correlation {-min(telling)[0]:.2f}). "
             f"If they come about only after {case.target} is known, new rows will not have them: "
@@ -293,17 +274,22 @@ def gaps(case: Case) -> Iterator[str]:
         )
     empty = np.flatnonzero(shares > 0.5)
     if len(empty):
-        found = _names(names[empty[np.argsort(-shares[empty], kind="stable")]])
+        found = names_text(names[empty[np.argsort(-shares[empty], kind="stable")]])
         yield (
             f"More than half of the entries are missing in {found} (up to "
-            f"{_percent(shares.max())}), so little is learned from them. Fill them, or leave the "
-            "columns out with --types NAME=ignore."
+            f"{in_percent(shares.max())}), so little is learned from them. Fill them, or leave "
+            "the columns out with --types NAME=ignore."
         )
 
 
 def tails(case: Case) -> Iterator[str]:
     """Look for a few rows that make most of a squared error."""
-    if case.classify or case.n < 2 * FEW_OF_CLASS or case.error <= 0.01 * case.baseline:
+    if (
+        case.classify
+        or case.other
+        or case.n < 2 * FEW_OF_CLASS
+        or case.error <= 0.01 * case.baseline
+    ):
         return
     order = np.argsort(-case.losses, kind="stable")
     made = np.cumsum(case.losses[order]) / case.losses.sum()
@@ -313,9 +299,9 @@ def tails(case: Case) -> Iterator[str]:
         rest = case.error_of(order[count:])
         yield (
             f"{count} of {case.n} rows {'makes' if count == 1 else 'make'} "
-            f"{_percent(made[count - 1])} of the squared error ({worst}); on the others the error "
-            f"is {number(rest)} instead of {number(case.error)}. Check them; if {case.target} "
-            "spans orders of magnitude, predict its logarithm."
+            f"{in_percent(made[count - 1])} of the squared error ({worst}); on the others the "
+            f"error is {number(rest)} instead of {number(case.error)}. Check them; if "
+            f"{case.target} spans orders of magnitude, predict its logarithm."
         )
 
 
@@ -324,7 +310,7 @@ def unevenness(case: Case) -> Iterator[str]:
     parts = [case.fold == number for number in np.unique(case.fold)]
     errors = [case.error_of(part) for part in parts]
     least = min(int(part.sum()) for part in parts) * (case.error if case.classify else 0.5)
-    if len(parts) < 2 or least < 5 or max(errors) - min(errors) <= 0.5 * case.error:
+    if case.other or len(parts) < 2 or least < 5 or max(errors) - min(errors) <= 0.5 * case.error:
         return
     if case.classify:
         wrong = np.array([case.losses[part].sum() for part in parts])
@@ -354,31 +340,3 @@ def width(case: Case) -> Iterator[str]:
 
 
 LOOKS = (leaks, copies, chance, labels, balance, gaps, tails, unevenness, width)
-
-
-def number(x: float, digits: int = 3) -> str:
-    """Return a number as people write it, with so many digits at least."""
-    return f"{x:.0f}" if 10**digits <= abs(x) < 1e9 else f"{x:.{digits}g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %" if share >= 0.1 else f"{100 * share:.2g} %"
-
-
-def _quoted(label: object) -> str:
-    text = str(label)
-    return repr(text if len(text) <= 40 else text[:39] + "…")
-
-
-def _and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _have(classes: np.ndarray) -> str:
-    one = len(classes) == 1
-    return f"Class {_quoted(classes[0])} has" if one else f"The classes {_names(classes)} have"
-
-
-def _names(names: Sequence[object] | np.ndarray, most: int = 5) -> str:
-    words = [_quoted(name) for name in names[:most]]
-    return _and([*words, f"{len(names) - most} more"] if len(names) > most else words)

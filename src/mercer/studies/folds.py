@@ -74,20 +74,35 @@ class Tied(Protocol):
     def weights(self) -> np.ndarray | None: ...
 
 
+class RowLoss(Protocol):
+    """What is lost by the answer for each row, as `Loss` says it."""
+
+    @property
+    def rooted(self) -> bool: ...
+
+    def of(self, truth: np.ndarray, answer: np.ndarray) -> np.ndarray: ...
+
+    def constant(self, y: np.ndarray, weights: np.ndarray) -> Any: ...
+
+
 def pooled_error(
-    truths: Sequence[np.ndarray], answers: Sequence[np.ndarray], tied: Sequence[Tied] = ()
-) -> tuple[float, float]:
+    truths: Sequence[np.ndarray], answers: Sequence[np.ndarray], tied: Sequence[Tied] = (),
+    loss: RowLoss | None = None,
+) -> tuple[float, float]:  # fmt: skip
     """Return the error of all held-out rows together, and its standard error.
 
     The error is the share of wrong labels, or the root mean squared error. Its standard error is
     that of the mean over folds, weighted by their rows, but at least that of as many rows drawn
     one by one: folds may agree by luck, and must where classes are dealt evenly and all rows get
     the same answer. For the root, it is multiplied by its derivative. Rows count by their weights,
-    and where they come in groups, as many groups are drawn instead of rows.
+    and where they come in groups, as many groups are drawn instead of rows. Another loss than
+    these is a mean of what each row loses.
     """
-    numbers = truths[0].dtype.kind == "f"
+    numbers = truths[0].dtype.kind == "f" and (loss is None or loss.rooted)
     scale = 1.0
-    if numbers:  # so that neither the squares of huge numbers nor those of tiny ones are lost
+    if loss is not None and not numbers:
+        losses = [loss.of(t, a) for t, a in zip(truths, answers, strict=True)]
+    elif numbers:  # so that neither the squares of huge numbers nor those of tiny ones are lost
         off = [truth - answer for truth, answer in zip(truths, answers, strict=True)]
         scale = float(max(np.abs(one).max(initial=0.0) for one in off)) or 1.0
         losses = [(one / scale) ** 2 for one in off]
@@ -138,9 +153,12 @@ def standard_error(
 
 
 def baseline_error(
-    y: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndarray]], tied: Any = None
-) -> float:
+    y: np.ndarray, splits: Sequence[tuple[np.ndarray, np.ndarray]], tied: Any = None,
+    loss: RowLoss | None = None,
+) -> float:  # fmt: skip
     """Return the error of an answer that looks at nothing: the most frequent class, or the mean.
+
+    With another loss it is the one answer that loses least.
 
     The mean is that of the training rows of each split. The most frequent class is that of all
     rows: where classes are balanced, that of the training rows is by construction one of which
@@ -148,7 +166,14 @@ def baseline_error(
     future it is that of the training rows, because the shares of the classes may change.
     """
     weights = np.ones(len(y)) if tied is None or tied.weights is None else tied.weights
-    if y.dtype.kind != "f":
+    if loss is not None:
+        whole = y.dtype.kind != "f" and (tied is None or tied.time is None)
+        every = loss.constant(y, weights) if whole else None
+        answers = [
+            np.full(len(test), every if whole else loss.constant(y[train], weights[train]))
+            for train, test in splits
+        ]
+    elif y.dtype.kind != "f":
         if tied is None or tied.time is None:
             return float(1 - _class_weights(y, weights)[1].max() / weights.sum())
         answers = [np.full(len(test), _usual(y[train], weights[train])) for train, test in splits]
@@ -158,7 +183,7 @@ def baseline_error(
             for train, test in splits
         ]
     parts = [] if tied is None else [tied.part(test) for _, test in splits]
-    return pooled_error([y[test] for _, test in splits], answers, parts)[0]
+    return pooled_error([y[test] for _, test in splits], answers, parts, loss)[0]
 
 
 def _class_weights(y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,10 +16,12 @@ import numpy as np
 from mercer.domains import Items
 from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Kernel
+from mercer.machines.calibrated import scores_of
 from mercer.selection import GridSearchCV
 from mercer.selection.grid_edges import edge_of
 from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.candidates import CandidateKernel, ModelFamily
+from mercer.studies.losses import Loss
 from mercer.studies.results import Surface
 
 __all__ = ["FamilyChoice", "InnerFolds", "choose"]
@@ -36,20 +38,39 @@ class InnerFolds:
     y: np.ndarray
     splits: list[tuple[np.ndarray, np.ndarray]]
     arrangement: Arrangement = INDEPENDENT
+    loss: Loss | None = None
 
     def on(self, name: str) -> InnerFolds:
         """Return the rows in a preparation; these are prepared already."""
         return self
 
     @property
-    def scoring(self) -> str:
-        return "neg_mean_squared_error" if self.y.dtype.kind == "f" else "accuracy"
+    def by_scores(self) -> bool:
+        """Whether scores are judged, rather than labels or numbers."""
+        loss = self.loss
+        return loss is not None and (loss.matrix is not None or loss.by != "loss")
+
+    @property
+    def scoring(self) -> Any:
+        if self.by_scores:
+            return self._minus_loss
+        if self.y.dtype.kind == "f":
+            absolute = self.loss is not None and self.loss.absolute
+            return "neg_mean_absolute_error" if absolute else "neg_mean_squared_error"
+        return "accuracy"
 
     def error(self, score: np.ndarray) -> np.ndarray:
         """Return a score as an error."""
+        if self.by_scores or (self.loss is not None and self.loss.absolute):
+            return -score
         if self.y.dtype.kind == "f":
             return np.sqrt(np.maximum(-score, 0.0))
         return 1.0 - score
+
+    def _minus_loss(self, machine: Any, X: Items, y: np.ndarray, **_: Any) -> float:
+        assert self.loss is not None
+        codes = np.searchsorted(machine.classes_, y)
+        return -self.loss.of_scores(scores_of(machine, X), codes, machine.classes_)
 
 
 class Prepared(Protocol):

@@ -51,7 +51,8 @@ def measures_of(
 ) -> Measures:  # fmt: skip
     """Return what is told of classes: balanced error, log loss, areas under ROC and precision.
 
-    Areas are means over classes, each against the others, of classes that have rows on both sides.
+    Areas are those of the rarer one of two classes, else means over classes, each against the
+    others, of classes that have rows on both sides.
 
     Parameters
     ----------
@@ -88,13 +89,16 @@ def measures_of(
     losses, before = -np.log(own), -np.log(shares[codes])
     rows.append(("log loss", _mean(losses, w), _mean(before, w)))
     areas, precisions, z = [], [], 0.0
-    for k in np.flatnonzero(shares):
+    told = np.flatnonzero(shares)
+    if len(classes) == 2 and len(told) == 2:  # what is sought for is the rarer one
+        told = told[[int(shares.argmin())]]
+    for k in told:
         plus = codes == k
         area, deviation = _area(P[:, k], plus, w, groups)
         areas.append(area)
         precisions.append(_average_precision(P[:, k], plus, w))
         z = max(z, (area - 0.5) / deviation)
-    base = float(shares[shares > 0].mean())
+    base = float(shares[told].mean())
     rows.append(("area under ROC", float(np.mean(areas)), 0.5))
     rows.append(("area under precision-recall", float(np.mean(precisions)), base))
     count = int(groups.max(initial=-1)) + 1

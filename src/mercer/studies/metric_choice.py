@@ -77,8 +77,13 @@ def _error(learned: LearnedMetric, inner: InnerFolds) -> float:
         return float("inf")
     tied = inner.arrangement.weights
     weights = None if tied is None else tied[learned.held_out_items_]
+    loss = inner.loss
+    if loss is not None and loss.absolute:
+        return float(np.average(np.abs(values[:, 0] - truth), weights=weights))
     if truth.dtype.kind == "f":
         return float(np.sqrt(np.average((values[:, 0] - truth) ** 2, weights=weights)))
     classes = learned.classes_
+    if inner.by_scores and loss is not None:
+        return loss.of_scores(values, np.searchsorted(classes, truth), classes)
     places = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
     return float(np.average(classes[places] != truth, weights=weights))

@@ -32,6 +32,7 @@ from mercer.studies.candidates import (
 )
 from mercer.studies.folds import MIN_IN_INNER_CLASS, pooled_error, portion
 from mercer.studies.grid_search import FamilyChoice, InnerFolds, choose
+from mercer.studies.losses import Loss
 from mercer.studies.many_rows import ManyRows, way_for_many_rows
 from mercer.studies.metric_choice import choose_metric
 from mercer.studies.preparation import COMMON, Preparation, PreparedFold, numeric, take_rows
@@ -52,12 +53,13 @@ class InnerRows:
     some: np.ndarray
     splits: list[tuple[np.ndarray, np.ndarray]]
     arrangement: Arrangement = INDEPENDENT
+    loss: Loss | None = None
 
     def on(self, name: str) -> InnerFolds:
         """Return rows, targets and splits in one preparation."""
         rows = take_rows(self.prepared.rows(name), self.some)
         tied = self.arrangement.part(self.some)
-        return InnerFolds(rows, self.prepared.y[self.some], self.splits, tied)
+        return InnerFolds(rows, self.prepared.y[self.some], self.splits, tied, self.loss)
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class InnerSelection:
         Rows that there is time to learn from exactly.
     arrangement : Arrangement
         Which of all rows belong together, which come first and how much each counts.
+    loss : Loss or None
+        What is lost by wrong answers, if not as usual.
     """
 
     columns: Sequence[Column]
@@ -90,6 +94,7 @@ class InnerSelection:
     seed: int
     exact: int = 20_000
     arrangement: Arrangement = INDEPENDENT
+    loss: Loss | None = None
 
     def split(self, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> OuterFold:
         """Return training and test rows as machines will see them, and how to choose."""
@@ -102,8 +107,9 @@ class InnerSelection:
         some = portion(targets, self.most, rng)
         inner = tied.part(some).inner(targets[some], self.inner, rng, MIN_IN_INNER_CLASS)
         return OuterFold(
-            prepared, y[test], test, InnerRows(prepared, some, inner, tied),
+            prepared, y[test], test, InnerRows(prepared, some, inner, tied, self.loss),
             self.candidates(prepared), self.seed, self.exact, tied, self.arrangement.part(test),
+            self.loss,
         )  # fmt: skip
 
     def candidates(self, prepared: PreparedFold) -> list[CandidateKernel]:
@@ -150,6 +156,7 @@ class OuterFold:
     exact: int
     arrangement: Arrangement = INDEPENDENT  # of the rows that are learned from
     tested: Arrangement = INDEPENDENT  # of those that are held out
+    loss: Loss | None = None
     choices: dict[str, FamilyChoice] = field(default_factory=dict)
     predictions: dict[str, np.ndarray] = field(default_factory=dict)
     machine: Any = None
@@ -186,7 +193,10 @@ class OuterFold:
         Families are compared on the same rows, which makes the noise of a difference about as
         large. The strongest families come first, and a lucky weak one is no gain.
         """
-        count = len(self.inner.some)
+        count, loss = len(self.inner.some), self.loss
+        if loss is not None and loss.matrix is not None:
+            most = float(loss.matrix.max())
+            return most * 0.5 * float(np.sqrt(max(error / most, 0.0) / count))
         if self.y.dtype.kind == "f":  # of the root of a mean square of normal deviations
             return float(error / np.sqrt(2 * count)) if np.isfinite(error) else 0.0
         return 0.5 * float(np.sqrt(max(error * (1 - error), 0.0) / count)) if error < 1 else 0.0
@@ -209,8 +219,11 @@ class OuterFold:
             X, y, tied = take_rows(X, rows), y[rows], tied.part(rows)
         if choice.family.learned and self.many is None and len(y) <= FACTORED_ROWS:
             machine.set_params(follow=Plan(solver="cholesky"))
-        if sure and is_classifier(machine):
-            machine = choice.family.with_probabilities(machine, len(y), self.seed, tied)
+        costs = None
+        if self.loss is not None and self.loss.matrix is not None:
+            costs = self.loss.part(np.unique(y))
+        if is_classifier(machine) and (sure or costs is not None):
+            machine = choice.family.with_probabilities(machine, len(y), self.seed, tied, costs)
         given: dict[str, Any] = {} if tied.weights is None else {"sample_weight": tied.weights}
         if isinstance(machine, Calibrated) and not tied.independent:
             given["splits"] = self._calibrating(y, tied)
@@ -255,7 +268,8 @@ class OuterFold:
 
 def error_of(folds: Sequence[OuterFold], answers: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the error of what was answered for the held-out rows, and its standard error."""
-    return pooled_error([fold.truth for fold in folds], answers, [fold.tested for fold in folds])
+    truths, tied = [fold.truth for fold in folds], [fold.tested for fold in folds]
+    return pooled_error(truths, answers, tied, folds[0].loss)
 
 
 def try_families(

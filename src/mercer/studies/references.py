@@ -68,7 +68,15 @@ def _linear(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
     else:
         name = ""
     given = {} if tied.weights is None else {f"{name}sample_weight": tied.weights}
-    return np.asarray(model.fit(X, fold.y, **given).predict(new))
+    return _answers(model.fit(X, fold.y, **given), new, fold)
+
+
+def _answers(model: Any, new: Any, fold: OuterFold) -> np.ndarray:
+    """Return what a fitted tool says; where mistakes have costs, what should cost least."""
+    if fold.loss is None or fold.loss.matrix is None:
+        return np.asarray(model.predict(new))
+    costs = fold.loss.part(model.classes_)
+    return np.asarray(model.classes_)[(model.predict_proba(new) @ costs).argmin(axis=1)]
 
 
 def _trees(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
@@ -81,7 +89,7 @@ def _trees(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
     tied = fold.arrangement
     if not tied.independent:  # rows that it would keep aside belong to others
         model.set_params(early_stopping=False)
-    return np.asarray(model.fit(X, fold.y, sample_weight=tied.weights).predict(new))
+    return _answers(model.fit(X, fold.y, sample_weight=tied.weights), new, fold)
 
 
 def tree_rows(X: Any, new: Any) -> tuple[Any, Any]:

@@ -12,6 +12,8 @@ from mercer.sources.table_reader import with_reader
 from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.attention import ColumnAttention
 from mercer.studies.column_effect import ColumnEffect
+from mercer.studies.horizons import Horizon
+from mercer.studies.losses import Loss
 from mercer.studies.measures import NOTHING_MEASURED, Measures
 from mercer.studies.reference import Reference
 
@@ -25,6 +27,9 @@ __all__ = [
     "Surface",
     "UnsampledRows",
 ]
+
+
+USUAL = Loss("misclassification rate or root mean squared error")  # by the kind of the target
 
 
 @dataclass(frozen=True)
@@ -225,6 +230,11 @@ class Study:
         How much each column matters, where a metric was learned.
     effects : tuple of ColumnEffect
         What the model answers along the values of the columns that matter most.
+    loss : Loss
+        What is lost by wrong answers, of which `error` is the mean (the root of the mean of
+        squares).
+    horizons : tuple of Horizon
+        Errors by how far ahead of what was known rows lie, where they have a time.
     """
 
     task: str
@@ -253,6 +263,8 @@ class Study:
     references: tuple[Reference, ...] = ()
     attention: ColumnAttention | None = None
     effects: tuple[ColumnEffect, ...] = ()
+    loss: Loss = USUAL
+    horizons: tuple[Horizon, ...] = ()
 
     @property
     def X(self) -> Any:
@@ -286,17 +298,35 @@ class Study:
     @property
     def measure(self) -> str:
         """What `error` is."""
+        if self.loss is not USUAL:
+            return self.loss.name
         wrong = self.task == "classify"
         return "misclassification rate" if wrong else "root mean squared error"
 
+    @property
+    def unit(self) -> str:
+        """How errors are written: "classify" as shares in percent, "regress" as amounts."""
+        share = self.loss.share or (self.loss is USUAL and self.task == "classify")
+        return "classify" if share else "regress"
+
+    @property
+    def always(self) -> Any:
+        """The one answer that loses least, of those that were held out."""
+        weights = self.tied.weights
+        return self.loss.constant(
+            self.truth, np.ones(len(self.truth)) if weights is None else weights
+        )
+
     def __str__(self) -> str:
-        unit = "{:.1%}" if self.task == "classify" else "{:.4g}"
+        unit = "{:.1%}" if self.unit == "classify" else "{:.4g}"
         error, spread, plain = (
             unit.format(value) for value in (self.error, self.error_se, self.baseline_error)
         )
         chosen = next(attempt for attempt in self.attempts if attempt.chosen)
         more = "".join(f", {name}={value:.3g}" for name, value in self.parameters.items())
         looks = "the most frequent class" if self.task == "classify" else "the mean"
+        if self.loss.matrix is not None or self.loss.absolute:
+            looks = "always saying the same"
         learned = self.error < self.baseline_error or self.measures.informative
         lines = [] if learned else ["nothing was learned"]
         lines += [

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from mercer.errors import DomainError
@@ -126,6 +127,14 @@ class SavedModel:
                 raise DomainError(f"row {number} is among those that cannot be read: {bad}")
         raise DomainError(f"{os.fspath(path)!r} has no row {number}; its last is {total - 1}")
 
+    def _decided(self, chances: np.ndarray) -> np.ndarray:
+        """Return the answers for probabilities: the most probable, or with costs the cheapest."""
+        last = self.machine[-1] if isinstance(self.machine, Pipeline) else self.machine
+        if hasattr(last, "decide"):
+            return last.decide(chances)
+        assert self.classes is not None
+        return self.classes[chances.argmax(axis=1)]
+
     def predict(
         self,
         path: str | os.PathLike[str],
@@ -144,7 +153,7 @@ class SavedModel:
             # The machines of studies answer with the most probable class, so that one pass over
             # the rows is enough.
             if chances is not None and self.classes is not None and self.recipe is not None:
-                found = self.classes[chances.argmax(axis=1)]
+                found = self._decided(chances)
             else:
                 found = self.machine.predict(X)
             marks = None if self.watch is None else self.watch.look(sheet, found)

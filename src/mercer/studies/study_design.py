@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -15,26 +14,37 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from mercer.domains import is_frame
-from mercer.errors import DomainError, ValidityError, suggestion
+from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Kernel, named, parse
 from mercer.memory import format_bytes
 from mercer.progress import progress
-from mercer.sources import Sheet, read, read_frame
-from mercer.studies.arrangement import INDEPENDENT, TIME_FOLDS, Arrangement
+from mercer.sources import Sheet
+from mercer.studies.admitted import (
+    arrangement_of,
+    part_of,
+    read_sheet,
+    require_learnable,
+    with_weight,
+)
+from mercer.studies.arrangement import TIME_FOLDS
 from mercer.studies.attention import ColumnAttention, column_attention
+from mercer.studies.belonging import belonging
 from mercer.studies.candidates import CandidateKernel, ModelFamily, families, on_columns
+from mercer.studies.design_notes import loss_notes, tied_notes
 from mercer.studies.effects import find_effects
 from mercer.studies.examples import find_examples
 from mercer.studies.findings import findings
-from mercer.studies.folds import MIN_IN_CLASS, baseline_error, rare
+from mercer.studies.folds import baseline_error, rare
 from mercer.studies.given import given_table
+from mercer.studies.horizons import horizons
 from mercer.studies.learning_curve import CURVE_SHARES, learning_curve
+from mercer.studies.losses import loss_of
 from mercer.studies.measures import NOTHING_MEASURED, measures_of
 from mercer.studies.nested_cv import InnerSelection, OuterFold, error_of, try_families
 from mercer.studies.predicted import metric_bytes, study_bytes, table_bytes
 from mercer.studies.preparation import Preparation, encodable, take_rows
 from mercer.studies.references import references
-from mercer.studies.results import Attempt, HeldOutPredictions, Study
+from mercer.studies.results import USUAL, Attempt, HeldOutPredictions, Study
 from mercer.studies.saved import predict_unsampled
 
 __all__ = ["StudyDesign", "design", "study"]
@@ -45,7 +55,6 @@ ROWS_IN_WORDS = {
     "ranks": ", columns by rank",
     "common": ", columns on one scale",
 }
-MIN_ROWS = 6  # of fewer nothing can be said
 # Rows that a minute allows: all of them are learned from, some of them choose parameters. Work
 # grows with the cube of the rows, so that eight times the time allows twice as many.
 LEARNED_PER_MINUTE, CHOOSING_PER_MINUTE = 20_000, 1200
@@ -72,6 +81,9 @@ def study(
     weights: Any = None,
     missing: str | Sequence[str] | None = None,
     drop_duplicates: bool = False,
+    cost: Any = None,
+    order: str | Sequence[str] | None = None,
+    measure: str | None = None,
     show: bool | None = None,
 ) -> Study:
     """Find a machine for a table, and say honestly how well it will do on new rows.
@@ -117,6 +129,16 @@ def study(
         Entries that stand for nothing, such as ``"-999"``; ``"age=-1"`` is about one column.
     drop_duplicates : bool
         Whether rows that repeat another in all columns are left out.
+    cost : mapping, DataFrame or str, optional
+        What each mistake costs, by the true class and the answer, as in
+        ``{("ill", "well"): 10, ("well", "ill"): 1}``, or by the true class alone. The error is
+        then the mean cost of a row, and answers are those that are expected to cost least.
+    order : str or sequence of str, optional
+        All classes from the lowest to the highest, as in ``"low,mid,high"``. The error then counts
+        by how many steps answers are off.
+    measure : str, optional
+        What chooses and judges: "error", "balanced", "auc" or "logloss" for classes, "rmse" or
+        "mae" for numbers.
     show : bool, optional
         Whether to draw a progress bar; by default in interactive sessions.
 
@@ -131,7 +153,8 @@ def study(
     return design(
         data, target, task=task, kernel=kernel, machine=machine, budget=budget, types=types,
         skip_bad=skip_bad, seed=seed, references=references, groups=groups, time=time,
-        weights=weights, missing=missing, drop_duplicates=drop_duplicates,
+        weights=weights, missing=missing, drop_duplicates=drop_duplicates, cost=cost, order=order,
+        measure=measure,
     ).run(show)  # fmt: skip
 
 
@@ -152,6 +175,9 @@ def design(
     weights: Any = None,
     missing: str | Sequence[str] | None = None,
     drop_duplicates: bool = False,
+    cost: Any = None,
+    order: str | Sequence[str] | None = None,
+    measure: str | None = None,
 ) -> StudyDesign:
     """Return what `study` would do, with the same arguments; everything is read and checked."""
     if task is not None and task not in TASKS:
@@ -160,17 +186,21 @@ def design(
         raise ValidityError(f"budget must be a positive number of seconds, found {budget!r}")
     if isinstance(kernel, str):
         kernel = parse(kernel) if "(" in kernel else named(kernel)
+    if task is None and (cost is not None or order is not None):
+        task = "classify"
     limit = MAX_READ if kernel is None else _rows(LEARNED_PER_MINUTE, budget, kernel)
     asked = {"groups": groups, "time": time, "weights": weights}
     table, target, roles = given_table(data, target, asked)
-    sheet = _sheet(
+    sheet = read_sheet(
         table, target, types, skip_bad=skip_bad, limit=limit, seed=seed, task=task, roles=roles,
         missing=missing, drop_duplicates=drop_duplicates,
     )  # fmt: skip
     sheet = with_weight(sheet)
     tied = arrangement_of(sheet)
     found = "regress" if sheet.y.dtype.kind == "f" else "classify"  # type: ignore[union-attr]
-    largest, classes = _require_learnable(sheet)
+    y: Any = sheet.y
+    loss = loss_of(found, y, measure=measure, costs=cost, order=order)
+    largest, classes = require_learnable(sheet)
     encode = kernel is None and encodable(sheet.X, sheet.columns)
     chosen, left = families(found, machine, classes, encode, tied.weights is not None)
     if kernel is not None:
@@ -185,6 +215,7 @@ def design(
         seed=seed,
         exact=_rows(LEARNED_PER_MINUTE, budget, kernel),
         arrangement=tied,
+        loss=loss,
     )
     outer, judging = outer_folds(len(sheet), largest, budget)
     if tied.time is not None:  # each span is predicted from less than all, so that few suffice
@@ -217,58 +248,6 @@ def _rows(count: int, budget: float, kernel: Kernel | None) -> int:
     slow = 4 if kernel is not None and kernel.slow else 1  # times fewer rows
     scaled = count * (budget / 60.0) ** (1 / 3) / slow
     return int(np.clip(scaled, MIN_LEARNED / slow, MAX_LEARNED))
-
-
-def _sheet(data: object, target: str | None, types: dict[str, str] | None, **how: Any) -> Sheet:
-    """Return the rows of a file or a DataFrame, with a target."""
-    if isinstance(data, Sheet):
-        sheet = data
-    elif isinstance(data, str | os.PathLike):
-        sheet = read(data, target, types, **how)
-    else:
-        sheet = read_frame(data, target, types, **how)
-    if sheet.y is None:
-        names = ", ".join(repr(column.name) for column in sheet.columns[:12])
-        more = ", …" if len(sheet.columns) > 12 else ""
-        raise DomainError(
-            f"say which column is to be predicted (--target / target); there are {names}{more}"
-        )
-    if not len(sheet.used):
-        raise DomainError(
-            "there is no column to learn from: "
-            + "; ".join(f"{c.name!r} is {c.kind} ({c.why})" for c in sheet.columns[:5])
-        )
-    return sheet
-
-
-def _require_learnable(sheet: Sheet) -> tuple[int, int]:
-    """Return the rows of the largest class and the number of classes (all rows, 0 for numbers).
-
-    Refuses what nothing can be said about.
-    """
-    y: Any = sheet.y
-    name = repr(sheet.target.name) if sheet.target else "the target"
-    if len(y) < MIN_ROWS:
-        rows = "1 row" if len(y) == 1 else f"{len(y)} rows"
-        raise DomainError(
-            f"there are only {rows}; at least {MIN_ROWS} are needed to learn and judge"
-        )
-    if y.dtype.kind == "f":
-        width = float(y.max() / 2 - y.min() / 2)
-        if not (width == 0 or 1e-100 <= width <= 1e100):  # squares beyond over- or underflow
-            raise DomainError(
-                f"the numbers of {name} differ by {width:.0e}, whose squares no "
-                "computer can hold; write them in another unit"
-            )
-        return len(y), 0
-    counts = np.unique(y[~rare(y)], return_counts=True)[1]
-    if len(counts) < 2:
-        raise DomainError(
-            f"fewer than two classes of {name} have {MIN_IN_CLASS} rows or more, so there is "
-            "nothing to learn; if its values are numbers to be predicted, say so "
-            '(--kind regress, task="regress")'
-        )
-    return int(counts.max()), len(counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +339,10 @@ class StudyDesign:
                 "Columns of numbers are standardized on the rows that are learned from: mean 0 "
                 "and standard deviation 1. A gap becomes the mean, and a column says where it was."
             )
-        found += self._tied()
+        found += [
+            *tied_notes(self.procedure.arrangement, self.sheet.roles),
+            *loss_notes(self.procedure.loss),
+        ]
         if rows > most:
             found.append(
                 f"Kernel and parameters are chosen on {most} rows; the machine is then fitted to "
@@ -373,28 +355,6 @@ class StudyDesign:
             )
         found += [f"{family.label} is left out: {why}." for family, why in self.left_out]
         return tuple(found)
-
-    def _tied(self) -> list[str]:
-        """Say how rows that belong together were dealt."""
-        tied, roles = self.procedure.arrangement, self.sheet.roles
-        found = []
-        if tied.groups is not None:
-            count = len(np.unique(tied.groups))
-            found.append(
-                f"Rows with the same {roles.name('groups')!r} ({count} of them) are never on both "
-                "sides of a split, where folds judge, choose and calibrate; the error is that of "
-                f"new ones of {roles.name('groups')!r}."
-            )
-        if tied.time is not None:
-            found.append(
-                f"By {roles.name('time')!r} the past predicts the future, where folds judge, "
-                "choose and calibrate; the first rows only teach."
-            )
-        if tied.weights is not None:
-            found.append(
-                f"Rows count by {roles.name('weights')!r}, in learning and in all errors."
-            )
-        return found
 
     def _everything(self) -> OuterFold:
         """Return the fold of all rows that can be learned from."""
@@ -433,7 +393,8 @@ class StudyDesign:
         error, error_se = error_of(
             folds, [fold.predictions[fold.winner.family.name] for fold in folds]
         )
-        baseline = baseline_error(y, outer, tied)
+        loss = self.procedure.loss or USUAL
+        baseline = baseline_error(y, outer, tied, loss if loss.special else None)
         model: Any = everything.model()
         classes = None if self.task == "regress" else everything.machine.classes_
         typical, confused = find_examples(model, self.sheet.X, y, held_out, seed)
@@ -451,7 +412,7 @@ class StudyDesign:
             )
         careful = findings(
             judged, self.task, held_out.fold, held_out.prediction, error, error_se, baseline,
-            winner.edges, measures.informative,
+            winner.edges, measures.informative, loss, belonging(self.sheet, self.procedure),
         )  # fmt: skip
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
         attention = _attention(everything, folds)
@@ -485,6 +446,8 @@ class StudyDesign:
             references=others,
             attention=attention,
             effects=find_effects(model, self.sheet, attention, folds[0], seed),
+            loss=loss,
+            horizons=horizons(folds),
         )
 
     def _attempts(
@@ -523,40 +486,6 @@ class StudyDesign:
 def _told(candidate: CandidateKernel) -> str:
     """Return a kernel with the scale of the rows that it sees."""
     return repr(candidate.kernel) + ROWS_IN_WORDS.get(candidate.rows, "")
-
-
-def part_of(sheet: Sheet, rows: np.ndarray) -> Sheet:
-    """Return some rows of a sheet; the sheet itself if these are all."""
-    if len(rows) == len(sheet):
-        return sheet
-    X, y = _safe_indexing(sheet.X, rows), None if sheet.y is None else sheet.y[rows]
-    roles = None if sheet.roles is None else sheet.roles.take(rows)
-    return replace(sheet, X=X, y=y, lines=sheet.lines[rows], rows=sheet.rows[rows], roles=roles)
-
-
-def with_weight(sheet: Sheet) -> Sheet:
-    """Return the rows that count at all."""
-    weights = None if sheet.roles is None else sheet.roles.weights
-    if weights is None or (weights > 0).all():
-        return sheet
-    there = np.flatnonzero(weights > 0)
-    name = repr(sheet.roles.name("weights"))
-    if not len(there):
-        raise DomainError(f"all weights in {name} are 0, so no row counts")
-    note = f"{len(weights) - len(there)} rows have the weight 0 in {name} and were left out"
-    part = part_of(sheet, there)
-    return replace(part, notes=(*part.notes, note))
-
-
-def arrangement_of(sheet: Sheet) -> Arrangement:
-    """Return what ties the rows of a sheet together."""
-    found = sheet.roles
-    if found is None:
-        return INDEPENDENT
-    weights = found.weights
-    if weights is not None:  # their scale says nothing; penalties are per row
-        weights = weights * (len(weights) / weights.sum())
-    return Arrangement(found.groups, found.time, weights)
 
 
 def _timings(begin: float, chosen: float, fitted: float, end: float) -> dict[str, float]:

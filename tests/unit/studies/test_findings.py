@@ -13,7 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from mercer.domains import Graph
 from mercer.sources import Column, Sheet
-from mercer.studies.findings import _hashes, findings, number
+from mercer.studies.case import number
+from mercer.studies.findings import _hashes, findings
 from mercer.studies.folds import deal, rare
 from mercer.studies.leaks import find_leaks
 

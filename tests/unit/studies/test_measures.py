@@ -30,9 +30,7 @@ def test_they_are_those_of_scikit_learn():
     assert found["balanced error"]["value"] == pytest.approx(1 - balanced_accuracy_score(y, said))
     assert found["log loss"]["value"] == pytest.approx(log_loss(y, P))
     assert found["area under ROC"]["value"] == pytest.approx(roc_auc_score(y, P[:, 1]))
-    own = np.mean(
-        [average_precision_score(y == label, P[:, k]) for k, label in enumerate(CLASSES)]
-    )
+    own = average_precision_score(y == CLASSES[1], P[:, 1])  # of the rarer class
     assert found["area under precision-recall"]["value"] == pytest.approx(own)
     shares = np.mean(y == "yes")
     entropy = -shares * np.log(shares) - (1 - shares) * np.log(1 - shares)

@@ -1,0 +1,70 @@
+"""Horizons: how errors grow with the time between what was known and what is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mercer.studies.folds import pooled_error
+
+if TYPE_CHECKING:
+    from mercer.studies.nested_cv import OuterFold
+
+__all__ = ["Horizon", "horizons"]
+
+PARTS = 4  # of about as many rows each
+MIN_ROWS = 10  # in a part
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The error of rows that lie so far ahead of the last one that was learned from.
+
+    Attributes
+    ----------
+    low, high : float
+        In days, or in the unit of the column of times.
+    rows : int
+    error, error_se : float
+    """
+
+    low: float
+    high: float
+    rows: int
+    error: float
+    error_se: float
+
+
+def horizons(folds: Sequence[OuterFold]) -> tuple[Horizon, ...]:
+    """Return errors by horizon; nothing where rows have no time, or are too few.
+
+    The horizon of a row is its time less the last time that was learned from in its fold.
+    """
+    if any(fold.tested.time is None or fold.arrangement.time is None for fold in folds):
+        return ()
+    ahead = [fold.tested.time - fold.arrangement.time.max() for fold in folds]
+    every = np.concatenate(ahead)
+    parts = min(PARTS, len(every) // MIN_ROWS)
+    if parts < 2:
+        return ()
+    edges = np.unique(np.quantile(every, np.linspace(0, 1, parts + 1)))
+    found = []
+    for k, (low, high) in enumerate(pairwise(edges)):
+        last = k == len(edges) - 2
+        inside = [(a >= low) & ((a <= high) if last else (a < high)) for a in ahead]
+        some = [pair for pair in zip(folds, inside, strict=True) if pair[1].any()]
+        if sum(int(there.sum()) for _, there in some) < MIN_ROWS:
+            continue
+        error, spread = pooled_error(
+            [fold.truth[there] for fold, there in some],
+            [fold.predictions[fold.winner.family.name][there] for fold, there in some],
+            [fold.tested.part(np.flatnonzero(there)) for fold, there in some],
+            some[0][0].loss,
+        )
+        values = every[np.concatenate(inside)]
+        found.append(Horizon(float(values.min()), float(values.max()), len(values), error, spread))
+    return tuple(found)
