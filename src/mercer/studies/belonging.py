@@ -24,7 +24,7 @@ from mercer.studies.arrangement import Arrangement
 from mercer.studies.case import in_percent, number, quoted
 from mercer.studies.folds import pooled_error
 from mercer.studies.nested_cv import InnerSelection
-from mercer.studies.preparation import PreparedFold, take_rows
+from mercer.studies.preparation import PreparedFold, encodable, take_rows
 
 __all__ = ["belonging", "clumps"]
 
@@ -35,8 +35,8 @@ MAX_TRIED = 3  # columns
 MIN_RATIO = 1.25  # of errors, below which it does not matter
 MIN_DEVIATIONS = 3.5  # of the difference, counted in groups or spans
 FALSE_ALARM = 1e-3  # probability of a test of their ranks
-# Between near and far rows, in spreads of the logarithms of distances: clouds of all kinds and the
-# tables of scikit-learn come to 2.3 to 2.8, forty persons with twenty-five visits to 3.9 and more.
+# Between near and far rows, in spreads of the logarithms of distances; clouds come to three where
+# they fall into several clumps at all, forty persons with twenty-five visits to four and more.
 MIN_PARTING = 3.3
 MIN_SPREAD = 0.25  # of these logarithms; on a grid they have almost none
 PENALTY = 0.1
@@ -46,7 +46,7 @@ NAMES = ("id", "person", "patient", "subject", "customer", "user", "client", "si
 def belonging(sheet: Sheet, procedure: InnerSelection) -> tuple[str, ...]:
     """Return findings about rows that belong together or follow each other."""
     tied = procedure.arrangement
-    if not is_frame(sheet.X) or not procedure.preparation.encode:
+    if not is_frame(sheet.X) or not encodable(sheet.X, sheet.columns):
         return ()
     look = _Look(sheet, procedure)
     found: list[str] = []
@@ -64,23 +64,22 @@ class _Look:
 
     def __init__(self, sheet: Sheet, procedure: InnerSelection) -> None:
         self.sheet, self.procedure = sheet, procedure
+        self.how = replace(procedure.preparation, encode=True)
         y: Any = sheet.y
         rng = np.random.default_rng([procedure.seed, 3])
         rows = np.arange(len(y))
         if len(rows) > MAX_ROWS:
             rows = np.sort(rng.permutation(rows)[:MAX_ROWS])
         self.rows, self.y = rows, y[rows]
-        self.X = take_rows(sheet.X, rows)
+        self.X: Any = take_rows(sheet.X, rows)
         self.target = quoted(sheet.target.name) if sheet.target else "the target"
-        self._dealt: tuple[float, np.ndarray] | None = None
 
     def judged(self, tied: Arrangement, without: str = "") -> tuple[float, np.ndarray]:
         """Return the error of the simple machine, and what each row loses, NaN if not held."""
         rng = np.random.default_rng([self.procedure.seed, 4])
         losses, truths, answers = np.full(len(self.y), np.nan), [], []
         X = self.X.drop(columns=without) if without in self.X.columns else self.X
-        how = self.procedure.preparation
-        how = replace(how, columns=[c for c in how.columns if c.name != without])
+        how = replace(self.how, columns=[c for c in self.how.columns if c.name != without])
         for train, test in tied.splits(self.y, FOLDS, rng):
             fold = PreparedFold(how, take_rows(X, train), self.y[train], take_rows(X, test))
             numbers = self.y.dtype.kind == "f"
@@ -150,9 +149,9 @@ class _Look:
 
     def near_copies(self) -> list[str]:
         """Look for clumps of rows that are much nearer to each other than to all others."""
-        Z = PreparedFold(
-            self.procedure.preparation, self.X, self.y, take_rows(self.X, np.arange(0))
-        ).rows("standard")
+        Z = PreparedFold(self.how, self.X, self.y, take_rows(self.X, np.arange(0))).rows(
+            "standard"
+        )
         codes = clumps(np.asarray(Z, dtype=np.float64))
         if codes is None:
             return []
@@ -216,8 +215,8 @@ def clumps(Z: np.ndarray) -> np.ndarray | None:
     """Return the clump of each row, or None if rows are spread without gaps.
 
     Rows are linked as a minimum spanning tree links them. In a cloud the logarithms of its edges
-    have one hump, and parted in two at the best place these are about three spreads apart; edges
-    within and between clumps are further apart.
+    have one hump, and parted in two at the best place these are at most about three spreads apart;
+    edges within and between clumps are further apart.
 
     Examples
     --------
@@ -243,9 +242,10 @@ def clumps(Z: np.ndarray) -> np.ndarray | None:
     sensible = (n - k >= MIN_ENTITIES - 1) & (k >= len(Z) / 5)
     if not sensible.any():
         return None
-    best = int(np.where(sensible, within, np.inf).argmin())
-    spread = max(np.sqrt(max(within[best], 0.0) / n), MIN_SPREAD)
-    if (high[best] - low[best]) / spread < MIN_PARTING:
+    spread = np.maximum(np.sqrt(np.maximum(within, 0.0) / n), MIN_SPREAD)
+    parting = np.where(sensible, (high - low) / spread, 0.0)
+    best = int(parting.argmax())
+    if parting[best] < MIN_PARTING:
         return None
     limit = np.exp((logs[best] + logs[best + 1]) / 2)
     tree.data[tree.data > limit] = 0

@@ -112,8 +112,8 @@ def copies(case: Case) -> Iterator[str]:
         yield (
             f"{copied.sum()} rows, {in_percent(copied.mean())}, have a copy elsewhere in the "
             f"file, for example {case.lines(first)}; they are judged by machines that have seen "
-            f"the copy, so the error of {case.text(case.error)} may be too small{on_rest}. Remove the "
-            "copies, unless they are different things that only look alike."
+            f"the copy, so the error of {case.text(case.error)} may be too small{on_rest}. Remove "
+            "the copies, unless they are different things that only look alike."
         )
 
 
@@ -307,6 +307,9 @@ def tails(case: Case) -> Iterator[str]:
 
 def unevenness(case: Case) -> Iterator[str]:
     """Look for folds whose errors differ by more than chance."""
+    roles = case.sheet.roles
+    if roles is not None and (roles.groups is not None or roles.time is not None):
+        return  # rows of a fold are not drawn one by one then, and may differ as much
     parts = [case.fold == number for number in np.unique(case.fold)]
     errors = [case.error_of(part) for part in parts]
     least = min(int(part.sum()) for part in parts) * (case.error if case.classify else 0.5)
