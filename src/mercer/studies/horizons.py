@@ -44,9 +44,10 @@ def horizons(folds: Sequence[OuterFold]) -> tuple[Horizon, ...]:
 
     The horizon of a row is its time less the last time that was learned from in its fold.
     """
-    if any(fold.tested.time is None or fold.arrangement.time is None for fold in folds):
+    pairs = [(fold.tested.time, fold.arrangement.time) for fold in folds]
+    ahead = [new - old.max() for new, old in pairs if new is not None and old is not None]
+    if len(ahead) < len(pairs):
         return ()
-    ahead = [fold.tested.time - fold.arrangement.time.max() for fold in folds]
     every = np.concatenate(ahead)
     parts = min(PARTS, len(every) // MIN_ROWS)
     if parts < 2:
