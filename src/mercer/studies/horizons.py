@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer.studies.folds import pooled_error
+from mercer.studies.horizon import Horizon
+from mercer.studies.nested_cv import OuterFold
 
-if TYPE_CHECKING:
-    from mercer.studies.nested_cv import OuterFold
-
-__all__ = ["Horizon", "horizons"]
+__all__ = ["horizons"]
 
 PARTS = 4  # of about as many rows each
 MIN_ROWS = 10  # in a part
-
-
-@dataclass(frozen=True)
-class Horizon:
-    """The error of rows that lie so far ahead of the last one that was learned from.
-
-    Attributes
-    ----------
-    low, high : float
-        In days, or in the unit of the column of times.
-    rows : int
-    error, error_se : float
-    """
-
-    low: float
-    high: float
-    rows: int
-    error: float
-    error_se: float
 
 
 def horizons(folds: Sequence[OuterFold]) -> tuple[Horizon, ...]:

@@ -12,7 +12,7 @@ from mercer.sources.table_reader import with_reader
 from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.attention import ColumnAttention
 from mercer.studies.column_effect import ColumnEffect
-from mercer.studies.horizons import Horizon
+from mercer.studies.horizon import Horizon
 from mercer.studies.losses import Loss
 from mercer.studies.measures import NOTHING_MEASURED, Measures
 from mercer.studies.reference import Reference
