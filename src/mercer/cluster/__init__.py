@@ -1,7 +1,7 @@
 """Clusters: the same fits on many computers, of which any may go at any time."""
 
-from mercer.cluster.cluster import Cluster, current
+from mercer.cluster.cluster import Cluster, alone, current
 from mercer.cluster.in_process import InProcess
 from mercer.cluster.passes import run_all, run_sum
 
-__all__ = ["Cluster", "InProcess", "current", "run_all", "run_sum"]
+__all__ = ["Cluster", "InProcess", "alone", "current", "run_all", "run_sum"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from mercer.cluster.passes import Task, run_all, run_sum
 from mercer.cluster.scheduler import DaskScheduler, Scheduler
 from mercer.errors import ClusterError
 
-__all__ = ["Cluster", "current"]
+__all__ = ["Cluster", "alone", "current"]
 
 CONNECT_SECONDS = 30.0  # to reach a scheduler, and for its workers to say what they are
 PATIENCE_SECONDS = 900.0  # without any task that ends
@@ -100,9 +101,11 @@ class Cluster:
         """Addresses of the workers, and how many tasks each runs at once."""
         return self.scheduler.workers()
 
-    def map(self, tasks: Sequence[Task], name: str) -> list[Any]:
-        """Return what each of some tasks has found."""
-        return run_all(self.scheduler, self.account, tasks, self.patience, name)
+    def map(
+        self, tasks: Sequence[Task], name: str, done: Callable[[int], None] = lambda number: None
+    ) -> list[Any]:
+        """Return what each of some tasks has found; `done` is called with the number of each."""
+        return run_all(self.scheduler, self.account, tasks, self.patience, name, done)
 
     def sum(self, tasks: Sequence[Task], name: str, combine: Callable[..., Any], fan: int) -> Any:
         """Return what `combine` makes of the results of tasks, `fan` of them at a time."""
@@ -168,6 +171,24 @@ def current(required: bool = False) -> Cluster | None:
     if known is None:
         known = client.mercer_cluster = Cluster(client)
     return known
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Work without a cluster for a while, as tasks themselves do.
+
+    Examples
+    --------
+    >>> from mercer.cluster import InProcess
+    >>> with Cluster(InProcess()), alone():
+    ...     current() is None
+    True
+    """
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 def _same(thing: Any) -> Any:

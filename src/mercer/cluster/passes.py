@@ -50,13 +50,19 @@ class Running:
 
 
 def run_all(
-    scheduler: Scheduler, account: Account, tasks: Sequence[Task], patience: float, name: str
+    scheduler: Scheduler,
+    account: Account,
+    tasks: Sequence[Task],
+    patience: float,
+    name: str,
+    done: Callable[[int], None] = lambda number: None,
 ) -> list[Any]:
     """Return what each of some tasks has found, in their order."""
     found: list[Any] = [None] * len(tasks)
 
     def put(place: Place, result: Any) -> None:
         found[place[1]] = result
+        done(place[1])
 
     _Pass(scheduler, account, tasks, patience, name, put, None, 1).run()
     return found

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples
 
+from mercer.cluster import current
 from mercer.domains import GramRows, Items, Points, admit_weights
 from mercer.engine.tiles import fill_several
 from mercer.gram import assemble, features_of
@@ -28,6 +29,7 @@ from mercer.memory import affordable
 from mercer.selection.closed_form import MATRICES_PER_CORE, has_closed_form
 from mercer.selection.closed_form_evaluation import ClosedFormEvaluation, Group, Unanswered
 from mercer.selection.evaluation import Account, Outcome, warn_failures
+from mercer.selection.on_cluster import evaluate_on
 from mercer.selection.pipelines import is_shared_pipeline, run_pipelines
 from mercer.selection.scoring import Scoring
 from mercer.selection.splits import Split
@@ -49,8 +51,29 @@ def evaluate(
     params: dict[str, Any],
     **how: Any,
 ) -> tuple[list[list[Outcome]], Account]:
-    """Return how each machine or pipeline does on each split, and where the time went."""
+    """Return how each machine or pipeline does on each split, and where the time went.
 
+    Inside of a cluster's ``with`` the workers do it.
+    """
+    cluster = current()
+    if cluster is None:
+        found = _evaluated(machines, X, y, splits, scoring, params, **how)
+    else:
+        given = (scoring, params)
+        found = evaluate_on(cluster, _evaluated, machines, (X, y), splits, given, how)
+    warn_failures(found[0], how.get("error_score", np.nan))
+    return found
+
+
+def _evaluated(
+    machines: Sequence[BaseEstimator],
+    X: Items,
+    y: ArrayLike | None,
+    splits: Sequence[Split],
+    scoring: Scoring,
+    params: dict[str, Any],
+    **how: Any,
+) -> tuple[list[list[Outcome]], Account]:
     def run(
         machines: Sequence[BaseEstimator], X: Items, y: ArrayLike | None, splits: Sequence[Split]
     ) -> tuple[list[list[Outcome]], Account]:
@@ -60,11 +83,8 @@ def evaluate(
     # What `fit_transform` gives need not be what `transform` will say of the same items.
     whole = bool(params) or scoring.own or how.get("train_scores", False)
     if not whole and all(is_shared_pipeline(machine) for machine in machines):
-        outcomes, account = run_pipelines(run, machines, X, y, splits)
-    else:
-        outcomes, account = run(machines, X, y, splits)
-    warn_failures(outcomes, how.get("error_score", np.nan))
-    return outcomes, account
+        return run_pipelines(run, machines, X, y, splits)
+    return run(machines, X, y, splits)
 
 
 class SharedGramEvaluation(ClosedFormEvaluation):
