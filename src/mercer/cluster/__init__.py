@@ -3,5 +3,8 @@
 from mercer.cluster.cluster import Cluster, alone, current
 from mercer.cluster.in_process import InProcess
 from mercer.cluster.passes import run_all, run_sum
+from mercer.cluster.predictions import answers, predict
 
-__all__ = ["Cluster", "InProcess", "alone", "current", "run_all", "run_sum"]
+__all__ = [
+    "Cluster", "InProcess", "alone", "answers", "current", "predict", "run_all", "run_sum",
+]  # fmt: skip

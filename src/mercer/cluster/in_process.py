@@ -108,3 +108,6 @@ class InProcess:
 
     def gone(self) -> list[str]:
         return []
+
+    def memory(self) -> int | None:
+        return None

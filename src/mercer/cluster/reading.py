@@ -94,7 +94,7 @@ class ReadingTask:
         """Return the chunk, or None if it has no rows."""
         start = time.perf_counter()
         with locate_errors(f"chunk {self.number}"):
-            raw = self._raw()
+            raw = self.again(self.part, self.attempts)
         chunk = admit_chunk(raw, self.domain, self.number, self.start, self.name, copy=False)
         if chunk is None:
             if self.checksum is not None and self.checksum.count:
@@ -109,12 +109,14 @@ class ReadingTask:
         share.reading += time.perf_counter() - start
         return chunk
 
-    def _raw(self) -> Any:
-        for attempt in range(self.attempts):
+    @staticmethod
+    def again(part: Part, attempts: int) -> Any:
+        """Return the rows of a part, which is read several times if that may help."""
+        for attempt in range(attempts):
             try:
-                return self.part.read()
+                return part.read()
             except Exception as error:
-                if not _may_pass(error) or attempt == self.attempts - 1:
+                if not _may_pass(error) or attempt == attempts - 1:
                     raise
                 time.sleep(PAUSE_SECONDS * 2**attempt)
         raise AssertionError("attempts are at least one")

@@ -58,6 +58,9 @@ class Scheduler(Protocol):
     def gone(self) -> list[str]:
         """Return the addresses of workers that were there once."""
 
+    def memory(self) -> int | None:
+        """Return the bytes that a worker allows for each of its tasks; None if nobody says."""
+
 
 class DaskScheduler:
     """The scheduler of a `distributed.Client`.
@@ -155,6 +158,19 @@ class DaskScheduler:
     def gone(self) -> list[str]:
         """Return workers that were there once."""
         return sorted(self._seen - set(self._workers[1]))
+
+    def memory(self) -> int | None:
+        try:
+            found = self.client.sync(
+                self.client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_SECONDS
+            )
+        except (TimeoutError, OSError, TypeError):
+            return None
+        allowed = [
+            int(one.get("memory_limit") or 0) // max(int(one["nthreads"]), 1)
+            for one in found["workers"].values()
+        ]
+        return min((some for some in allowed if some), default=None)
 
     def _require_running(self) -> None:
         if self.client.status not in ("running", "newly-created"):

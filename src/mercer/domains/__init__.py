@@ -13,7 +13,7 @@ from mercer.domains.points import Domain, Items, Points, join
 from mercer.domains.precomputed import GRAM_ROWS, GramRows, require_symmetric
 from mercer.domains.series import SERIES, Series, SeriesDomain
 from mercer.domains.sets import SETS, SetDomain, Sets
-from mercer.domains.streams import InMemory, Rows, Stream, Streamed, is_stream
+from mercer.domains.streams import InMemory, Rows, Stream, Streamed, in_passes, is_stream
 from mercer.domains.strings import STRINGS, StringDomain, Strings
 from mercer.domains.tables import MISSING, Objects, Table, is_frame, things
 from mercer.domains.targets import (
@@ -83,6 +83,7 @@ __all__ = [
     "admit_target",
     "admit_weights",
     "as_graph",
+    "in_passes",
     "is_frame",
     "is_stream",
     "join",

@@ -26,6 +26,7 @@ from mercer.domains.chunks import (
 )
 from mercer.domains.first_pass import Survey, summarize
 from mercer.domains.memmap import mapping
+from mercer.domains.partitions import Partitions, is_collection
 from mercer.domains.parts import Divisible, Numbered, NumberedPart, Part
 from mercer.domains.points import Domain, Items, Points
 from mercer.domains.prefetch import prefetch
@@ -33,7 +34,7 @@ from mercer.domains.slices import Slices
 from mercer.domains.tables import is_frame
 from mercer.errors import DomainError
 
-__all__ = ["InMemory", "Rows", "Stream", "Streamed", "is_stream"]
+__all__ = ["InMemory", "Rows", "Stream", "Streamed", "in_passes", "is_stream"]
 
 STREAMED_BYTES = 64_000_000  # from which on a mapped array is read in chunks
 END = object()
@@ -95,7 +96,7 @@ class Stream:
 
         Parameters
         ----------
-        array : array, sparse matrix, DataFrame or sequence
+        array : array, sparse matrix, DataFrame, sequence, or Dask DataFrame or Array
             A mapped array is read from its file and not through the mapping, so that a file that
             becomes shorter meanwhile is an error, and not the end of the process.
         y, weights : array, optional
@@ -112,6 +113,8 @@ class Stream:
         """
         if isinstance(array, Stream):
             raise DomainError("Stream.rows takes an array, and this is a stream already")
+        if is_collection(array):
+            return cls(Partitions(array, y, weights))
         return cls(Slices(array, y, weights, size))
 
     @classmethod
@@ -326,7 +329,8 @@ class Streamed(Rows):
 
 
 def is_stream(X: object) -> bool:
-    """Tell whether data are read in passes: a `Stream`, or a mapped array of 64 MB or more.
+    """Tell whether data are read in passes: a `Stream`, a mapped array of 64 MB or more, or a
+    Dask collection.
 
     A mapped array that is smaller is an array like any other.
 
@@ -335,9 +339,20 @@ def is_stream(X: object) -> bool:
     >>> is_stream(Stream.rows(np.eye(3))), is_stream(np.eye(3))
     (True, False)
     """
-    if isinstance(X, Stream):
+    if in_passes(X):
         return True
     return isinstance(X, np.memmap) and mapping(X) is not None and X.nbytes >= STREAMED_BYTES
+
+
+def in_passes(X: object) -> bool:
+    """Tell whether data can only be read in passes: a `Stream` or a Dask collection.
+
+    Examples
+    --------
+    >>> in_passes(Stream.rows(np.eye(3))), in_passes(np.eye(3))
+    (True, False)
+    """
+    return isinstance(X, Stream) or is_collection(X)
 
 
 def _require_repeatable(chunks: object) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 from mercer.cluster import current
 from mercer.domains import Domain, Points, Rows, Stream, Streamed
 from mercer.errors import PlanError
+from mercer.gram.cluster_gram import ClusterGram
 from mercer.gram.cluster_rows import ClusterRows, survey_on
 from mercer.gram.cluster_sketch import CenterFormula, ClusterSketch, FeatureFormula
 from mercer.gram.engines import NumPyEngine
+from mercer.gram.operator import Blocked, Gram
 from mercer.gram.sketch import Sketch
 from mercer.kernels import Kernel
 
@@ -25,8 +27,8 @@ HERE = (
 class ClusterEngine(NumPyEngine):
     """Chunks of a stream on the workers of a cluster, and sums of them here.
 
-    Without a stream there is nothing that a worker could read again, so items in memory stay
-    here.
+    Items in memory are sent to workers for one purpose only: products with their Gram matrix,
+    where an exact answer takes a few dozen of them. Anything else with them stays here.
     """
 
     def wants_streams(self) -> bool:
@@ -38,6 +40,10 @@ class ClusterEngine(NumPyEngine):
         cluster = current(required=True)
         assert cluster is not None
         return survey_on(cluster, stream, domain, sample, seed)
+
+    def gram(self, kernel: Kernel, points: Points, precision: str) -> Gram:
+        cluster = current()
+        return Blocked(kernel, points) if cluster is None else ClusterGram(cluster, kernel, points)
 
     def explain(self, kernel: Kernel, width: int, precision: str) -> str:
         return "on a cluster"

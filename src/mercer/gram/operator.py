@@ -185,7 +185,11 @@ class Blocked:
         return len(self.points)
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
-        return symmetric_product(self.kernel, self.points, vectors)
+        return self.multiply(self.points, vectors)
+
+    def multiply(self, points: Points, vectors: np.ndarray) -> np.ndarray:
+        """Return the product for these points: its own, or rounded ones."""
+        return symmetric_product(self.kernel, points, vectors)
 
     def diagonal(self) -> np.ndarray:
         return to_numpy(diagonal(self.kernel, self.points)).astype(np.float64)
@@ -318,18 +322,31 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
     last bit whatever the number of threads. For points in single precision a tile's products are
     in single precision, too.
     """
-    plain = not isinstance(points, Vectors) or points.is_sparse
-    if len(points) < SYMMETRIC_FROM or plain or not on_numpy(points):
+    if not in_groups(points):
         return product(kernel, points, points, coefficients)
+    sums = np.zeros((SUM_GROUPS, len(points), *np.shape(coefficients)[1:]))
+    add = symmetric_groups(kernel, points, coefficients)
+    in_threads(lambda number: add(number, sums[number]), range(SUM_GROUPS), kernel.threads)
+    return sums.sum(axis=0)
+
+
+def in_groups(points: Points) -> bool:
+    """Tell whether a product with these points computes each similarity once, in groups."""
+    dense = isinstance(points, Vectors) and not points.is_sparse
+    return len(points) >= SYMMETRIC_FROM and dense and on_numpy(points)
+
+
+def symmetric_groups(
+    kernel: Kernel, points: Points, coefficients: np.ndarray
+) -> Callable[[int, np.ndarray], None]:
+    """Return what adds the tiles of a group, given by its number, to an array."""
     single = isinstance(points, Vectors) and points.single
     C = np.asarray(coefficients, dtype=np.float32 if single else np.float64)
     rows, _ = common_origin(kernel, points, points)
     places = list(spans(len(points), SINGLE_TILE_SIDE if single else TILE_SIDE))
     pieces = [(i, rows[i], C[i]) for i in places]
-    sums = np.zeros((SUM_GROUPS, len(points), *C.shape[1:]))
 
-    def group(number: int) -> None:
-        total = sums[number]
+    def add(number: int, total: np.ndarray) -> None:
         for first in range(number, len(pieces), SUM_GROUPS):
             i, left, ci = pieces[first]
             for j, right, cj in pieces[first:]:
@@ -339,8 +356,7 @@ def symmetric_product(kernel: Kernel, points: Points, coefficients: np.ndarray) 
                     if i != j:
                         total[j] += T.T @ ci
 
-    in_threads(group, range(SUM_GROUPS), kernel.threads)
-    return sums.sum(axis=0)
+    return add
 
 
 def _require(kernel: Kernel, T: np.ndarray, sums: np.ndarray, i: slice, j: slice) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from mercer.domains import Points, Vectors
 from mercer.engine.tiles import on_numpy, prepare_points, tile
 from mercer.errors import ValidityError
-from mercer.gram.operator import Blocked, Operator, symmetric_product
+from mercer.gram.operator import Blocked, Operator
 from mercer.kernels import Kernel
 
 __all__ = ["SinglePrecision", "allows_single", "single_products"]
@@ -30,8 +30,9 @@ class SinglePrecision(Blocked):
     array([3., 6.])
     """
 
-    def __init__(self, kernel: Kernel, points: Points) -> None:
+    def __init__(self, kernel: Kernel, points: Points, exact: Blocked | None = None) -> None:
         super().__init__(kernel, points)
+        self.exact = exact or Blocked(kernel, points)  # which knows where products are computed
         self.rounded: Points | None = prepare_points(kernel, points, single=True)
 
     def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
@@ -39,19 +40,20 @@ class SinglePrecision(Blocked):
             size = np.abs(vectors).max(axis=0, initial=0.0)
             size = np.where(size > 0, size, 1.0)  # single precision has a narrow range
             try:
-                found = symmetric_product(self.kernel, self.rounded, vectors / size) * size
+                found = self.exact.multiply(self.rounded, vectors / size) * size
             except ValidityError:
                 found = np.full_like(vectors, np.nan)
             if np.isfinite(found).all():  # similarities may fit where their sums do not
                 return found
             self.rounded = None
-        return super().__matmul__(vectors)
+        return self.exact @ vectors
 
 
 def single_products(gram: Operator) -> SinglePrecision | None:
     """Return what multiplies faster, if there is such a thing: for rows of numbers, not stored."""
-    faster = isinstance(gram, Blocked) and allows_single(gram.kernel, gram.points)
-    return SinglePrecision(gram.kernel, gram.points) if faster else None  # type: ignore[attr-defined]
+    if not isinstance(gram, Blocked) or not allows_single(gram.kernel, gram.points):
+        return None
+    return SinglePrecision(gram.kernel, gram.points, gram)
 
 
 def allows_single(kernel: Kernel, points: Points) -> bool:

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.cluster import answers, current
 from mercer.domains import Items, Points, Stream, Vectors
+from mercer.domains.partitions import is_collection
+from mercer.domains.parts import Divisible
 from mercer.kernels import named
 from mercer.memory import out_of_memory
 from mercer.plans import Plan
@@ -54,12 +57,20 @@ def by_chunks(answer: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(answer)
     def answered(self: Any, X: Items, *more: Any, **options: Any) -> Any:
-        if not isinstance(X, Stream):
+        stream = Stream.rows(X) if is_collection(X) else X
+        if not isinstance(stream, Stream):
             return answer(self, X, *more, **options)
         require_fitted(self)
         domain = getattr(self, "kernel_", None) or named(self.kernel)
+        cluster = current()
+        if cluster is not None and isinstance(stream.chunks, Divisible | list | tuple):
+            given = (more, options)
+            return _joined(
+                answers(cluster, self, answer.__name__, stream, domain.domain, as_container, given)
+            )
         chunks = (
-            answer(self, as_container(c.points), *more, **options) for c in X.read(domain.domain)
+            answer(self, as_container(c.points), *more, **options)
+            for c in stream.read(domain.domain)
         )
         return _joined(list(chunks))
 
@@ -100,6 +111,8 @@ _thread = threading.local()
 
 
 def _count(items: Any) -> int:
+    if is_collection(items):  # which would have to be computed to be counted
+        return 0
     shape = getattr(items, "shape", None)
     if shape:
         return int(shape[0])

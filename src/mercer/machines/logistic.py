@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
-from mercer.domains import Items, Points, Stream, admit_labels, admit_weights, weigh_classes
+from mercer.domains import Items, Points, admit_labels, admit_weights, in_passes, weigh_classes
 from mercer.errors import PlanError
 from mercer.gram import Dense, assemble
 from mercer.kernels import Kernel
@@ -127,14 +127,14 @@ class KernelLogistic(ScoreClassifier):
         - primal, because there are 3 features for 500 items
         ...
         """
-        if isinstance(X, Stream) or asks_for_sketch(self.follow):
+        if in_passes(X) or asks_for_sketch(self.follow):
             return plan_sketched_fit(self, X, 1 if classes == 2 else classes, newton=True)
         points = self._admit(X)
         return self._decide(self._resolve(points), points, classes)
 
     def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
-        if isinstance(X, Stream) or asks_for_sketch(self.follow):
+        if in_passes(X) or asks_for_sketch(self.follow):
             return self._fit_sketch(read_training_set(self, X, y, sample_weight))
         points = self._admit(X)
         codes, classes = admit_labels(y, len(points))

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer.domains import Items, Points, Stream
+from mercer.domains import Items, Points, in_passes
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.gram import LowRank, Operator, assemble
 from mercer.gram.centered import center_gram
@@ -148,7 +148,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         - dual, because ...
         - only the 10 largest eigenvalues, by an iteration with blocks of vectors
         """
-        if isinstance(X, Stream) or asks_for_sketch(self.follow):
+        if in_passes(X) or asks_for_sketch(self.follow):
             count = None if self.n_components is None else self.n_components
             return plan_sketched_fit(self, X, count or 1, whole=True, judging=JUDGING_MATRICES)
         points = self._admit(X)
@@ -156,7 +156,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
 
     def fit(self, X: Items, y: Any = None) -> Self:
         """Find the principal components of items `X`, or of a `Stream`; `y` is ignored."""
-        if isinstance(X, Stream) or asks_for_sketch(self.follow):
+        if in_passes(X) or asks_for_sketch(self.follow):
             return self._fit_sketch(read_training_set(self, X, None, None))
         points = self._admit(X)
         kernel = self._resolve(points)

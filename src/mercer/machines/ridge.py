@@ -19,10 +19,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from mercer.domains import (
     Items,
     Points,
-    Stream,
     admit_labels,
     admit_target,
     admit_weights,
+    in_passes,
     is_stream,
     to_numpy,
     weigh_classes,
@@ -127,7 +127,7 @@ class Ridge(ExpansionMachine):
         Needs about ... of ... available.
         - primal, because 3 features and 500 items take ... operations in the primal and ...
         """
-        if isinstance(X, Stream):
+        if in_passes(X):
             return plan_sketched_fit(self, X, targets + bool(self.intercept))
         points = self._admit(X)
         kernel = self._resolve(points)
@@ -179,7 +179,7 @@ class Ridge(ExpansionMachine):
 
     def _needs_passes(self, X: Any) -> bool:
         """Tell whether data are read in passes; a mapped file may also be small enough."""
-        if isinstance(X, Stream):
+        if in_passes(X):
             return True
         # The condition number is not known yet; memory and time do not depend on it.
         size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0, condition=1.0)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mercer.domains import InMemory, Items, Points, Rows, Stream, Streamed, Vectors, is_stream
+from mercer.domains.partitions import is_collection
 from mercer.engine.tiles import fill, working_bytes
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import (
@@ -138,7 +139,10 @@ def read_training_set(machine: Any, X: Items, y: Any, weights: Any) -> TrainingS
     """Return what a fit was given; of a stream, targets and a sample are kept."""
     if not is_stream(X):
         return TrainingSet(X, in_memory(machine._admit(X)), y, weights)
-    stream = X if isinstance(X, Stream) else Stream.rows(X)
+    stream = X if isinstance(X, Stream) else None
+    if is_collection(X):  # which has its targets and weights in partitions too
+        stream, y, weights = Stream.rows(X, y, weights), None, None
+    stream = stream or Stream.rows(X)
     domain = named(machine.kernel).domain
     engine = surveying_engine(requested(machine.follow, sketches=True).device)
     if engine is None:

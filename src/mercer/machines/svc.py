@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.domains import Items, Stream, admit_labels, admit_weights, weigh_classes
+from mercer.domains import Items, admit_labels, admit_weights, in_passes, weigh_classes
 from mercer.errors import ValidityError
 from mercer.gram import Dense
 from mercer.machines.multiclass import BinaryProblem
@@ -164,7 +164,7 @@ class SVC(SupportVectorClassifier):
         If the plan allows an approximation, or the items are a `Stream`, with squared slacks and
         the functions of a sketch; there are no support vectors then.
         """
-        if isinstance(X, Stream) or asks_for_sketch(self.follow):
+        if in_passes(X) or asks_for_sketch(self.follow):
             return self._fit_sketch(read_training_set(self, X, y, sample_weight))
         return super().fit(X, y, sample_weight)
 
@@ -178,7 +178,7 @@ class SVC(SupportVectorClassifier):
         APPROXIMATE: Route nystrom, solver newton, double precision.
         ...
         """
-        if isinstance(X, Stream) or asks_for_sketch(self.follow):
+        if in_passes(X) or asks_for_sketch(self.follow):
             return plan_sketched_fit(
                 self, X, self._problems(classes), newton=True, judging=JUDGING_MATRICES
             )

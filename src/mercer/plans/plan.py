@@ -24,7 +24,7 @@ __all__ = ["Decision", "Plan", "asks_for_sketch", "format_seconds", "requested"]
 Route = Literal["auto", "dual", "primal", "nystrom", "random"]
 Solver = Literal["auto", "cholesky", "eigen", "iterative"]
 Precision = Literal["auto", "mixed", "double"]
-Device = Literal["auto", "cpu", "cuda"]
+Device = Literal["auto", "cpu", "cuda", "cluster"]
 SOLVERS = ("auto", "cholesky", "eigen", "iterative")
 
 MAX_EXACT_RESIDUAL = 1e-6  # relative residual up to which an answer is exact
@@ -55,8 +55,9 @@ class Plan:
         would take longer than `patience`, for machines that say so.
     patience : float
         Seconds.
-    device : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes a GPU, if there is one, for what is large.
+    device : {"auto", "cpu", "cuda", "cluster"}
+        Where to compute; "auto" takes a GPU, if there is one, for what is large, and inside of
+        ``with Cluster(...)`` the cluster for streams and for exact steps.
     tol : float, optional
         Relative residual at which the iterative solver stops, 1e-9 if not given. With more than
         1e-6 the answer is called approximate.
@@ -175,6 +176,9 @@ class Decision:
         variables are free, and Gram rows that are kept from round to round.
     each : bool
         Of Newton's method: whether a preconditioner may take a matrix for each class.
+    tasks, worker_bytes, network : int
+        On a cluster: how many tasks, the predicted peak of a worker that does one of them, and
+        bytes on their way between computers.
     request : Plan
         What the user had asked for.
 
@@ -205,6 +209,9 @@ class Decision:
     largest: int = 0
     kept: int = 0
     each: bool = True
+    tasks: int = 0
+    worker_bytes: int = 0
+    network: int = 0
     request: Plan = Plan()
 
     def __repr__(self) -> str:

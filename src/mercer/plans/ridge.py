@@ -21,6 +21,7 @@ from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, only_route, place
+from mercer.plans.on_cluster import products_on_cluster, sketch_on_cluster, workers_speed
 from mercer.plans.plan import Decision, Plan
 from mercer.solvers.cost import UNCONDITIONAL, Requirements, Size
 from mercer.solvers.iterative import Iterative, Preconditioned
@@ -56,11 +57,13 @@ def decide_ridge(request: Plan, kernel: Kernel, points: Points, size: Size) -> D
     Of the size, `condition`, `definite` and `solution_only` count as well.
     """
     if not size.definite or not on_gpu(request, points):
-        found = choose_ridge(request, size)
+        speed = workers_speed(request)
+        found = choose_ridge(replace(request, patience=speed * request.patience), size)
+        found = replace(found, request=request)
         mixed = found.solver == "iterative" and found.precision == "mixed"
         if mixed and not allows_single(kernel, points):  # which is asked only where it matters
             found = choose_ridge(request, replace(size, single=False))
-        return place(found, False, kernel, points)
+        return products_on_cluster(place(found, False, kernel, points), points, speed)
     patient = replace(request, patience=GPU_SPEED * request.patience)
     found = choose_ridge(patient, size)
     exact = found.route == "dual"
@@ -94,6 +97,8 @@ def decide_sketch(
     double = request.precision == "double" or newton
     reader = None if size.piece is None else surveying_engine(request.device)
     if reader is not None:
+        if name_of(reader) == "cluster":
+            return sketch_on_cluster(found, size, newton)
         return replace(found, device=name_of(reader))
     return place(found, gpu, kernel, sample, double, size.items, newton)
 
