@@ -27,6 +27,10 @@ TASKS = {
     "generative": ("benchmarks.generative", "Fisher vectors, hidden Markov models: forward"),
     "tables": ("benchmarks.tables", "open tables: a study, boosted trees, xRFM; tables:NAME,NAME"),
     "cold": ("benchmarks.cold", "first uses, when nothing has been compiled"),
+    "serve": (
+        "benchmarks.service",
+        "one row over HTTP: predictions a second, odd requests",
+    ),
     "memory": ("benchmarks.memory", "measured by predicted bytes, for every machine"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }

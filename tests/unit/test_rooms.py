@@ -46,7 +46,15 @@ ORDER = (
     "studies",
     "testing",
 )
-CONSUMERS = {"plots", "report", "bench", "cli", "explorer"}  # these may import anything
+CONSUMERS = {
+    "plots",
+    "report",
+    "bench",
+    "cli",
+    "explorer",
+    "serving",
+    "exports",
+}  # these may import anything
 FRONT_DOOR = ""  # mercer/__init__.py, which offers names from many rooms
 
 

@@ -1,8 +1,8 @@
 """Exits: how the command ends when something is wrong, in one sentence and without a traceback.
 
-The exit status is 0 for success, 2 for bad input, 130 after Ctrl-C, 141 (silently) if nobody reads
-the output any more and 143 after a request to terminate. Anything else is a mistake of ours, ends
-with a traceback, and has the status 1.
+The exit status is 0 for success, 2 for bad input, 3 if `mercer drift` finds a change, 130 after
+Ctrl-C, 141 (silently) if nobody reads the output any more and 143 after a request to terminate.
+Anything else is a mistake of ours, ends with a traceback, and has the status 1.
 """
 
 from __future__ import annotations

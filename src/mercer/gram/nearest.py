@@ -102,6 +102,8 @@ def _smallest(keys: np.ndarray, count: int) -> np.ndarray:
     Of equal keys the first are taken, which a partition alone would not promise.
     """
     rows, columns = keys.shape
+    if count == 1 and columns:
+        return np.argmin(keys, axis=1)[:, None]
     if columns <= count:
         return np.broadcast_to(np.arange(columns), keys.shape)
     last = np.partition(keys, count - 1, axis=1)[:, count - 1 : count]

@@ -147,12 +147,12 @@ class Encode(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Return rows of numbers, an array of shape (rows, len(blocks_))."""
         require_fitted(self)
-        table = self._admit_new(X)
+        table, places = self._admit_new(X)
         found = np.empty((table.shape[0], len(self.blocks_)))
         start = 0
         for encoded in self.encoded_:
             stop = start + len(encoded.parts)
-            found[:, start:stop] = encoded(column_of(table, encoded.place))
+            found[:, start:stop] = encoded(column_of(table, places[encoded.place]))
             start = stop
         return found
 
@@ -234,8 +234,8 @@ class Encode(TransformerMixin, BaseEstimator):
 
     # ---- new rows ------------------------------------------------------------------------------
 
-    def _admit_new(self, X: Any) -> Any:
-        """Return new rows with the columns in the order of training."""
+    def _admit_new(self, X: Any) -> tuple[Any, Sequence[int]]:
+        """Return new rows, and where the columns of training stand in them."""
         table = read_table(X)
         if self.columns_ is None or not is_frame(X):
             try:
@@ -244,7 +244,7 @@ class Encode(TransformerMixin, BaseEstimator):
                 )
             except ValueError as error:
                 raise DomainError(str(error)) from error
-            return table
+            return table, range(table.shape[1])
         present = {name: j for j, name in enumerate(table.columns)}
         unused = set(self.dropped_)
         for name in self.columns_:
@@ -254,4 +254,4 @@ class Encode(TransformerMixin, BaseEstimator):
                     f"{suggestion(str(name), map(str, present))}"
                 )
         # The place of a column that is not used may be anybody's.
-        return table.iloc[:, [present.get(name, 0) for name in self.columns_]]
+        return table, [present.get(name, 0) for name in self.columns_]

@@ -19,7 +19,7 @@ from mercer.errors import DomainError
 from mercer.sources import Sheet
 from mercer.studies.familiarity import Familiarity, known_places
 
-__all__ = ["Guard", "Mark", "Marks", "Watch", "losses_of"]
+__all__ = ["Guard", "Mark", "Marks", "Watch", "losses_of", "shown"]
 
 MAX_LEVELS = 10_000  # of a column that are kept; more are as good as never repeated
 MAX_KEPT = 2_000_000  # entries of known rows that are kept with a model, 16 MB of numbers
@@ -151,64 +151,86 @@ class Guard:
             None if target is None else (float(target[0]), float(target[1])),
         )
 
-    def familiarity(self, machine: Any) -> Familiarity | None:
-        """Return how like the known rows others are; None if there is nothing to compare with."""
-        try:
-            return Familiarity.of(machine, self.rows)
-        except DomainError:
-            return None
-
 
 @dataclass(frozen=True, eq=False)
 class Watch:
-    """A guard with the machine that it guards."""
+    """A guard with the machine that it guards.
+
+    Attributes
+    ----------
+    guard : Guard
+    before : transformer or None
+        What prepares rows for the machine.
+    machine : machine
+    """
 
     guard: Guard
+    before: Any
     machine: Any
 
     @cached_property
     def familiarity(self) -> Familiarity | None:
-        """How like the known rows others are."""
-        return self.guard.familiarity(self.machine)
+        """How like the known rows others are; None if there is nothing to compare with."""
+        try:
+            return Familiarity.of(self.machine, self.prepared(self.guard.rows))
+        except DomainError:
+            return None
 
-    def look(self, sheet: Sheet, prediction: np.ndarray | None = None) -> Marks:
-        """Return what is doubtful about the rows of a sheet, and about what was predicted."""
-        found = [*self._far(sheet)]
-        empty = set()
+    def prepared(self, X: Any) -> Any:
+        """Return rows as the machine sees them."""
+        return X if self.before is None else self.before.transform(X)
+
+    def look(
+        self, sheet: Sheet, prediction: np.ndarray | None = None, prepared: Any = None
+    ) -> Marks:
+        """Return what is doubtful about the rows of a sheet, and about what was predicted.
+
+        Rows as the machine sees them may be given too, so that they are not prepared again.
+        """
+        prepared = self.prepared(sheet.X) if prepared is None else prepared
+        found = [*self._far(prepared, len(sheet))]
+        empty: set[str] = set()
         if is_frame(sheet.X):
-            for column in sheet.used:
-                entries = sheet.X[column.name]
-                if len(sheet) and not entries.notna().any():
-                    empty.add(column.name)
-                found += self._outside(column.name, column.kind, entries)
-                found += self._new(column.name, entries)
+            kinds = {column.name: column.kind for column in sheet.used}
+            found += self._outside(sheet.X, kinds, empty)
+            for name in self.guard.levels:
+                found += self._new(name, sheet.X[name].to_numpy(dtype=object), empty)
         found += self._beyond(prediction)
         found.sort(key=lambda mark: mark.place)
         return Marks(tuple(found), len(sheet), frozenset(empty))
 
-    def _far(self, sheet: Sheet) -> Iterator[Mark]:
-        if self.familiarity is not None and len(sheet):
-            for place in np.flatnonzero(self.familiarity.far(sheet.X)).tolist():
+    def _far(self, prepared: Any, count: int) -> Iterator[Mark]:
+        if self.familiarity is not None and count:
+            for place in np.flatnonzero(self.familiarity.far(prepared)).tolist():
                 yield Mark(place, "far", None, FAR_WORDS)
 
-    def _outside(self, name: str, kind: str, entries: Any) -> Iterator[Mark]:
-        if name not in self.guard.ranges:
+    @cached_property
+    def _limits(self) -> np.ndarray:
+        return np.array(list(self.guard.ranges.values()), dtype=np.float64).reshape(-1, 2)
+
+    def _outside(self, X: Any, kinds: dict[str, str], empty: set[str]) -> Iterator[Mark]:
+        """Tell numbers and dates that were never reached, of all columns at once."""
+        names = list(self.guard.ranges)
+        if not names or not len(X):
             return
-        low, high = self.guard.ranges[name]
-        values = np.asarray(entries, dtype=np.float64)
-        for place in np.flatnonzero((values < low) | (values > high)).tolist():
-            span = f"{shown(low, kind)} … {shown(high, kind)}"
-            text = f"{name} {shown(values[place], kind)} is outside {span}"
+        values = X[names].to_numpy(dtype=np.float64)
+        low, high = self._limits.T
+        empty |= {names[j] for j in np.flatnonzero(np.isnan(values).all(axis=0))}
+        for place, j in np.argwhere((values < low) | (values > high)).tolist():
+            name, kind = names[j], kinds.get(names[j], "numeric")
+            span = f"{shown(low[j], kind)} … {shown(high[j], kind)}"
+            text = f"{name} {shown(values[place, j], kind)} is outside {span}"
             yield Mark(place, "outside", name, text)
 
-    def _new(self, name: str, entries: Any) -> Iterator[Mark]:
-        known = self.guard.levels.get(name)
-        if known is None:
-            return
-        there = entries.notna().to_numpy() & ~entries.isin(known).to_numpy()
-        for place in np.flatnonzero(there).tolist():
-            text = f"{name} {str(entries.iloc[place])[:40]!r} was never seen"
-            yield Mark(place, "new", name, text)
+    def _new(self, name: str, entries: np.ndarray, empty: set[str]) -> Iterator[Mark]:
+        """Tell categories that were never seen."""
+        known = self.guard.levels[name]
+        found = [entry if isinstance(entry, str) else None for entry in entries.tolist()]
+        if found and not any(entry is not None for entry in found):
+            empty.add(name)
+        for place, entry in enumerate(found):
+            if entry is not None and entry not in known:
+                yield Mark(place, "new", name, f"{name} {entry[:40]!r} was never seen")
 
     def _beyond(self, prediction: np.ndarray | None) -> Iterator[Mark]:
         if self.guard.target is None or prediction is None or prediction.dtype.kind != "f":

@@ -9,12 +9,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from mercer.domains import is_frame
 from mercer.errors import DomainError
 from mercer.files import describe, load
 from mercer.progress import progress
+from mercer.reservoir import Reservoir
 from mercer.sources import BadRow, Sheet, chunks, read, recipe
 from mercer.sources.table_reader import without_reader
 from mercer.studies.folds import pooled_error
@@ -82,7 +85,23 @@ class SavedModel:
         seen = self.notes.get("seen")
         if self.recipe is None or not isinstance(seen, dict):
             return None
-        return Watch(Guard.read(seen), self.machine)
+        return Watch(Guard.read(seen), *self.stages)
+
+    def require_watch(self) -> Watch:
+        """Return what tells of known rows, refusing files that keep none."""
+        if self.watch is None:
+            raise DomainError(
+                "the model keeps no rows to compare with: it is older, or was not written by "
+                "`mercer fit`; learn anew with this version"
+            )
+        return self.watch
+
+    @cached_property
+    def stages(self) -> tuple[Any, Any]:
+        """What prepares rows, None if nothing does, and the machine that sees them then."""
+        if not isinstance(self.machine, Pipeline):
+            return None, self.machine
+        return (self.machine[:-1] if len(self.machine) > 1 else None), self.machine[-1]
 
     @property
     def classes(self) -> np.ndarray | None:
@@ -112,6 +131,22 @@ class SavedModel:
             return sheet.X
         names = getattr(self.machine, "feature_names_in_", None)
         return sheet.X.to_numpy(dtype=np.float64) if names is None else sheet.X[list(names)]
+
+    def sample(
+        self,
+        path: str | os.PathLike[str],
+        most: int = CHUNK_ROWS,
+        seed: int = 0,
+        skip_bad: bool = False,
+    ) -> Sheet:
+        """Return a random sample of the rows of a table, all of a short one."""
+        rows = Reservoir(most, seed, join_rows)
+        for sheet in self.sheets(path, skip_bad=skip_bad):
+            rows.offer(SheetRows(sheet))
+        rows.settle()
+        if not rows.kept:
+            raise DomainError(f"{os.fspath(path)!r} has no row that can be read")
+        return rows.kept[0].sheet
 
     def row(self, path: str | os.PathLike[str], number: int, *, skip_bad: bool = True) -> Sheet:
         """Return one row of a table, by its number from 0."""
@@ -144,20 +179,63 @@ class SavedModel:
         size: int | None = None,
     ) -> Iterator[Predictions]:
         """Predict the rows of a table, piece by piece."""
-        if probabilities and not hasattr(self.machine, "predict_proba"):
+        self.require_probabilities(probabilities)
+        for sheet in self.sheets(path, skip_bad=skip_bad, size=size):
+            yield self.answer(sheet, probabilities)
+
+    def require_probabilities(self, asked: bool = True) -> None:
+        """Refuse to give probabilities where there are none."""
+        if asked and not hasattr(self.machine, "predict_proba"):
             kind = "this machine gives none" if self.classes is not None else "it predicts numbers"
             raise DomainError(f"there are no probabilities, because {kind}")
-        for sheet in self.sheets(path, skip_bad=skip_bad, size=size):
-            X = self.items(sheet)
-            chances = self.machine.predict_proba(X) if probabilities else None
-            # The machines of studies answer with the most probable class, so that one pass over
-            # the rows is enough.
-            if chances is not None and self.classes is not None and self.recipe is not None:
-                found = self._decided(chances)
-            else:
-                found = self.machine.predict(X)
-            marks = None if self.watch is None else self.watch.look(sheet, found)
-            yield Predictions(sheet, found, chances, marks)
+
+    def answer(self, sheet: Sheet, probabilities: bool = False) -> Predictions:
+        """Predict the rows of a sheet that was read as the one that was learned from."""
+        before, machine = self.stages
+        X = self.items(sheet)
+        X = X if before is None else before.transform(X)
+        chances = machine.predict_proba(X) if probabilities else None
+        # The machines of studies answer with the most probable class, so that one pass over the
+        # rows is enough.
+        if chances is not None and self.classes is not None and self.recipe is not None:
+            found = self._decided(chances)
+        else:
+            found = machine.predict(X)
+        marks = None if self.watch is None else self.watch.look(sheet, found, X)
+        return Predictions(sheet, found, chances, marks)
+
+
+@dataclass(frozen=True, eq=False)
+class SheetRows:
+    """The rows of a sheet, of which some can be taken for a sample."""
+
+    sheet: Sheet
+
+    def __len__(self) -> int:
+        return len(self.sheet)
+
+    def take(self, chosen: np.ndarray, /) -> SheetRows:
+        """Return some of the rows."""
+        one = self.sheet
+        X, y = _safe_indexing(one.X, chosen), None if one.y is None else one.y[chosen]
+        return SheetRows(replace(one, X=X, y=y, lines=one.lines[chosen], rows=one.rows[chosen]))
+
+
+def join_rows(parts: list[SheetRows]) -> SheetRows:
+    """Return the rows of several sheets of one file as one."""
+    if len(parts) == 1:
+        return parts[0]
+    sheets = [part.sheet for part in parts]
+    lines, rows = (np.concatenate([getattr(one, n) for one in sheets]) for n in ("lines", "rows"))
+    y = None if sheets[0].y is None else np.concatenate([one.y for one in sheets])
+    X: Any = [one.X for one in sheets]
+    if is_frame(X[0]):
+        import pandas as pd
+
+        X = pd.concat(X, ignore_index=True)
+    else:
+        X = sparse.csr_array(sparse.vstack(X, format="csr"))
+    return SheetRows(replace(sheets[0], X=X, y=y, lines=lines, rows=rows))
 
 
 def open_model(path: str | os.PathLike[str]) -> SavedModel:

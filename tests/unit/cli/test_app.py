@@ -10,7 +10,18 @@ from typer.testing import CliRunner
 from mercer.cli import app
 
 RUN = CliRunner()
-PARTS = ("fit", "predict", "explain", "check", "gram", "bench", "figures")
+PARTS = (
+    "fit",
+    "predict",
+    "explain",
+    "serve",
+    "drift",
+    "info",
+    "check",
+    "gram",
+    "bench",
+    "figures",
+)
 
 
 def help_of(*command):

@@ -128,3 +128,44 @@ def test_the_loaded_model_takes_the_raw_table_as_the_command_does(model, place):
     found = mercer.load(model).predict(table)
     told = list(csv.DictReader(io.StringIO(run("predict", model, place / "flowers.csv").stdout)))
     assert found.tolist() == [row["prediction"] for row in told]
+
+
+# ---- drift --------------------------------------------------------------------------------------
+
+
+def test_drift_has_a_status_for_scripts_and_says_what_it_means(model, tmp_path):
+    flowers(60, seed=21).to_csv(tmp_path / "same.csv", index=False)
+    flowers(60, seed=22, shift=1.5).drop(columns="kind").to_csv(tmp_path / "new.csv", index=False)
+    said = " ".join(run("drift", model, tmp_path / "same.csv").stdout.split())
+    assert "may well be like the one learned from" in said and "have targets" in said
+    said = " ".join(run("drift", model, tmp_path / "new.csv", status=3).stdout.split())
+    assert "is not like the one learned from: 60 rows" in said
+    assert "stem" in said and "What it means for the error" in said and "The study said" in said
+    facts = json.loads(run("drift", model, tmp_path / "new.csv", "--json", status=3).stdout)
+    assert facts["found"] and facts["columns"][0]["name"] == "stem"
+
+
+def test_drift_takes_a_sample_of_a_long_table_and_refuses_models_without_known_rows(
+    model, tmp_path, monkeypatch
+):
+    flowers(300, seed=23).to_csv(tmp_path / "long.csv", index=False)
+    known = mercer.studies.open_model(model)
+    sample = known.sample(tmp_path / "long.csv", most=50)
+    assert len(sample) == len(sample.X) == len(sample.y) == 50
+    assert (np.diff(sample.rows) > 0).all() and sample.rows[-1] > 100
+    monkeypatch.setattr("mercer.studies.saved.CHUNK_ROWS", 64)
+    again = known.sample(tmp_path / "long.csv", most=300)
+    assert again.rows.tolist() == list(range(300))
+    machine = mercer.KernelRidge("linear", 0.1).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0])
+    mercer.save(machine, tmp_path / "machine.mercer")
+    (tmp_path / "x.csv").write_text("x\n1\n2\n4\n5\n7\n", encoding="utf-8")
+    refused = run("drift", tmp_path / "machine.mercer", tmp_path / "x.csv", status=2)
+    assert "keeps no rows to compare with" in refused.stderr
+
+
+# ---- serve --------------------------------------------------------------------------------------
+
+
+def test_serve_refuses_ports_and_limits_that_are_none(model):
+    assert "from 0 to 65535" in run("serve", model, "--port", "99999", status=2).stderr
+    assert "limit of rows" in run("serve", model, "--max-rows", "0", status=2).stderr

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 
 import mercer
 from mercer.sources import chunks, read_frame, recipe
@@ -28,14 +30,11 @@ def sheet():
 
 @pytest.fixture(scope="module")
 def watch(sheet):
-    model = mercer.Encode().fit(sheet.X)
-    from sklearn.pipeline import make_pipeline
-
     model = make_pipeline(mercer.Encode(), mercer.KernelRidge("gaussian", 0.1))
     model.fit(sheet.X, sheet.y)
     held = np.arange(50)
     guard = Guard.of(sheet, held, sheet.y[:50] + 1.0)
-    return Watch(Guard.read(guard.notes()), model)
+    return Watch(Guard.read(guard.notes()), model[:-1], model[-1])
 
 
 def look(watch, sheet, rows, prediction=None):
@@ -91,10 +90,8 @@ def test_of_wide_tables_fewer_rows_are_kept():
 
 
 def test_a_machine_that_keeps_nothing_to_compare_has_no_far_rows(sheet):
-    from sklearn.linear_model import LinearRegression
-
     numbers = read_frame(animals()[["weight", "legs"]], "legs")
     machine = LinearRegression().fit(numbers.X, numbers.y)
-    watch = Watch(Guard.of(numbers, np.arange(0), np.zeros(0)), machine)
+    watch = Watch(Guard.of(numbers, np.arange(0), np.zeros(0)), None, machine)
     rows = animals(2)[["weight"]].assign(weight=[3.0, 99.0])
     assert [mark.kind for mark in look(watch, numbers, rows).marks] == ["outside"]

@@ -11,6 +11,7 @@ not in them; the mean μ, m and the unit are those of all rows, and the same for
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from mercer.machines.encoding.reading import read_texts
 
 __all__ = ["Levels", "count_levels", "one_hot", "target_statistics"]
 
+FEW_ENTRIES = 256  # that are looked up one by one, which is faster than to sort them
 MAX_COLUMNS = 1000  # levels with a column of their own, whatever is asked for
 OTHER, GAP = -2, -1  # rows of the table for other levels, and for gaps
 MISSING, RARE = "is missing", "is rare"
@@ -44,11 +46,17 @@ class Levels:
 
     def codes(self, column: Any) -> np.ndarray:
         """Return the row of the table for each entry."""
+        known, end = self._places, len(self.levels)
+        few = column.tolist() if len(column) <= FEW_ENTRIES else []
+        if few and all(type(entry) is str for entry in few):
+            return np.array([known.get(entry, end) for entry in few])
         codes, found = read_texts(column)
-        known = {level: i for i, level in enumerate(self.levels.tolist())}
-        end = len(self.levels)
         rows = np.array([*(known.get(level, end) for level in found), end + 1])
         return rows[codes]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {level: i for i, level in enumerate(self.levels.tolist())}
 
     def __call__(self, column: Any) -> np.ndarray:
         return self.table[self.codes(column)]

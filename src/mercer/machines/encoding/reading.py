@@ -23,7 +23,9 @@ def read_numbers(column: Any, lenient: bool = False) -> np.ndarray:
     from pandas.api import types
 
     dtype = column.dtype
-    if types.is_timedelta64_dtype(dtype):
+    if dtype == np.float64 and isinstance(dtype, np.dtype):  # what most tables are made of
+        values = column.to_numpy()
+    elif types.is_timedelta64_dtype(dtype):
         values = column.to_numpy() / DAY
     elif types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
