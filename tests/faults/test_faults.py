@@ -167,7 +167,7 @@ def child_of(work):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "SIGINT"])
 def test_a_signal_at_any_moment_of_fit_predict_and_write(number, tmp_path, survived):
-    path, moments = tmp_path / "m.mercer", 100
+    path, moments = tmp_path / "m.mercer", 200
 
     def work():
         machine = KernelRidge(Gaussian(1.0), 0.1).fit(X, Y)

@@ -67,7 +67,10 @@ def complaint(case):
 
 
 def of_ridge(machine, K, X, y):
-    """|f − f*| ≤ |residual| on the items, and nobody answers otherwise than the function."""
+    """|f − f*| ≤ |residual| on the items, and nobody answers otherwise than the function.
+
+    By features the residual is g = Φᵀy − (ΦᵀΦ + λI)w, and |f − f*| = |Φ(ΦᵀΦ + λI)⁻¹g| ≤ |g|/2√λ.
+    """
     n, penalty = len(y), mpf(machine.penalty)
     M = matrix(n, n)
     for i in range(n):
@@ -80,6 +83,10 @@ def of_ridge(machine, K, X, y):
     terms = float(np.abs(machine.dual_coef_) @ heights) * float(heights.max())
     if machine.coef_ is not None:  # the function is made of features, not of these terms
         terms = float(np.linalg.norm(machine.coef_)) * float(heights.max())
+        exact_y = [mpf(float(v)) for v in y]
+        square = sum(exact_y[i] * K[i][j] * exact_y[j] for i in range(n) for j in range(n))
+        right = float(sqrt(abs(square) / penalty)) / 2
+        terms += (machine.solution_.certificate / UNIT + 1) * right / 64
     allowed = n * machine.solution_.certificate * size + 1e-14 * size + 64 * UNIT * terms
     off = float(np.abs(predicted - exact).max())
     if off > allowed:

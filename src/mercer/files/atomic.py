@@ -42,8 +42,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder, not a file")
     _remove_abandoned(target.parent)
-    beside, held = _begin(target)
+    # A name of its own, so that two writers do not meet, and a short one. It is known before there
+    # is such a file: an interruption may come at any moment after that.
+    beside, held = target.with_name(f".{secrets.token_hex(8)}.part"), -1
     try:
+        held = _begin(beside)
         with open(beside, "wb") as file:
             yield file
             file.flush()
@@ -56,24 +59,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             beside.unlink(missing_ok=True)
         raise
     finally:
-        os.close(held)
+        if held >= 0:
+            os.close(held)
     _sync(target.parent)
 
 
-def _begin(target: Path) -> tuple[Path, int]:
-    """Make an empty file beside, which is locked as long as the descriptor is open."""
+def _begin(beside: Path) -> int:
+    """Make an empty file, and return a descriptor; as long as it is open, the file is locked."""
     while True:
-        # A name of its own, so that two writers do not meet, and a short one.
-        beside = target.with_name(f".{secrets.token_hex(8)}.part")
         held = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         try:
             _lock(held, wait=True)
             if beside.exists():  # nobody has taken it for abandoned before it was locked
-                return beside, held
+                return held
         except BaseException:
             os.close(held)
-            with contextlib.suppress(OSError):
-                beside.unlink(missing_ok=True)
             raise
         os.close(held)
 

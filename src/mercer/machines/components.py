@@ -100,7 +100,7 @@ def components_of(
     solution = Eigenpairs(
         values, vectors if lengths is None else lengths, residuals,
         "solved" if close else "stalled", "sketch",
-        message="" if close else "rounding errors hide it; use fewer components",
+        message=sketching.doubt if close else "rounding errors hide it; use fewer components",
         approximation=_estimate_error(sketching, white, len(values), center),
     )  # fmt: skip
     return Components(sketching.function(a), means, values, trace, scores, solution)

@@ -21,9 +21,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mercer.domains import GramRows, Items, Points
+from mercer.domains import GramRows, Items, Points, in_passes
 from mercer.errors import DomainError, ValidityError
-from mercer.gram.slopes import slopes_of
 from mercer.kernels import Kernel
 from mercer.machines.chunks import require_fitted
 from mercer.machines.posterior import Posterior, posterior_of
@@ -167,8 +166,9 @@ class GaussianProcess(KernelRidge):
         """
         require_fitted(self)
         Y = self._target.reshape(len(self._target), -1)
-        value = self._known.log_likelihood((Y - self.intercept_)[self._counted])
-        return (value, self._gradient(self._known)) if eval_gradient else value
+        residual = (Y - self.intercept_)[self._counted]
+        value = self._known.log_likelihood(residual)
+        return (value, self._gradient(self._known, residual)) if eval_gradient else value
 
     def _fit(
         self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
@@ -195,12 +195,12 @@ class GaussianProcess(KernelRidge):
             )
         return self._posterior
 
-    def _gradient(self, posterior: Posterior) -> dict[str, Any]:
+    def _gradient(self, posterior: Posterior, residual: np.ndarray) -> dict[str, Any]:
         A = self.dual_coef_.reshape(len(self._target), -1)[self._counted]
-        G: Any = posterior.sensitivity(A)
+        G = posterior.sensitivity(A)
         slopes = {
             f"kernel__{name}": slope if np.ndim(slope) else float(slope)
-            for name, slope in slopes_of(posterior.kernel, posterior.points, G).items()
+            for name, slope in posterior.slopes(G, residual).items()
         }
         if posterior.penalty == 0:  # it has no logarithm
             return slopes
@@ -217,6 +217,15 @@ class GaussianProcess(KernelRidge):
                 "from_function for your own similarity), or ask for the mean alone"
             )
         return new
+
+    def _needs_passes(self, X: Any) -> bool:
+        """Refuse a stream: variances need all items at once."""
+        if in_passes(X):
+            raise ValidityError(
+                "GaussianProcess needs its items in memory, for the variances; fit it on a part "
+                "of the stream, or use KernelRidge, which predicts the means alone"
+            )
+        return False
 
     def _judged(self, solution: Solution, curvature: Curvature | None) -> Solution:
         """Refuse a kernel that is seen not to be valid: it is no covariance."""

@@ -200,7 +200,7 @@ class KernelLogistic(ScoreClassifier):
             return found.coefficients, found.intercept
 
         approximation = sketching.estimate_error(learn, state.white, weights=weights)
-        solution = replace(solution, approximation=approximation)
+        solution = replace(solution, approximation=approximation).noting(sketching.doubt)
         solution.require_solved()
         function = sketching.function(solution.coefficients)
 

@@ -11,7 +11,7 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,8 +21,10 @@ from scipy import sparse
 from mercer.domains import Points, to_numpy
 from mercer.engine.tiles import TILE, diagonal, fill, quiet, spans
 from mercer.gram import Dense, LowRank, assemble, features_of
+from mercer.gram.slopes import Slopes, slopes_of
 from mercer.kernels import Kernel
 from mercer.kernels.features import scaled_rows
+from mercer.lapack import EPS
 from mercer.memory import afford
 from mercer.solvers.ridge.cholesky import Factor
 from mercer.solvers.ridge.criteria import log_volume, negative_log_density
@@ -31,6 +33,8 @@ __all__ = ["DualPosterior", "Posterior", "PrimalPosterior", "Sensitivity", "post
 
 ENTRIES = 4_000_000  # of a block of new items against the training items, or their features
 UNSEEN = 1e-10  # share of a self-similarity that features may miss by rounding
+LOST_SLOPE = 1e-6  # rounding of a derivative from which differences of likelihoods are better
+SLOPE_STEP = 1e-3  # in the logarithm of a parameter, of those differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +88,11 @@ class Posterior:
         if self.flat:
             m = self.solve(self.roots[:, None])[:, 0] / np.sqrt(self.certainty)
         return Sensitivity(coefficients, self.roots, self.inverse(), m)
+
+    def slopes(self, sensitivity: Sensitivity, residual: np.ndarray) -> Slopes:
+        """Return the derivatives of the log likelihood by the logarithms of the parameters."""
+        G: Any = sensitivity
+        return slopes_of(self.kernel, self.points, G)
 
     @cached_property
     def roots(self) -> np.ndarray:
@@ -290,6 +299,39 @@ class PrimalPosterior(Posterior):
             return (same - Z[:, rows].T @ Z[:, columns]) / self.penalty
 
         return part
+
+    def slopes(self, sensitivity: Sensitivity, residual: np.ndarray) -> Slopes:
+        """Return what the class above does, by differences where its terms cancel.
+
+        Coefficients of items are differences divided by λ, of which sums of similarities take
+        away what features have of different size. The likelihood itself has all its digits.
+        """
+        found = super().slopes(sensitivity, residual)
+        heights = np.sqrt(np.abs(self_similarity(self.kernel, self.points)))
+        terms = float(np.sum((np.abs(sensitivity.coefficients).T @ heights) ** 2))
+        terms += residual.shape[1] * float(np.sum((self.roots * heights) ** 2)) / self.penalty
+        size = max((float(np.abs(slope).max()) for slope in found.values()), default=0.0)
+        if EPS * terms <= LOST_SLOPE * min(max(size, 1.0), len(self.points)):
+            return found
+        return {name: self._difference(name, slope, residual) for name, slope in found.items()}
+
+    def _difference(self, name: str, slope: Any, residual: np.ndarray) -> Any:
+        """Return one derivative, or one for each entry of a parameter, by fourth order."""
+        value = np.asarray(self.kernel.get_params()[name], dtype=np.float64)
+        result = np.empty(np.shape(slope))
+        for place in np.ndindex(result.shape):
+            change = np.zeros(result.shape)
+            change[place] = SLOPE_STEP
+
+            def likelihood(steps: int, change: np.ndarray = change) -> float:
+                moved = value * np.exp(steps * change)
+                given = float(moved) if moved.ndim == 0 else moved
+                kernel = self.kernel.set_params(**{name: given})
+                return replace(self, kernel=kernel).log_likelihood(residual)
+
+            near, far = (likelihood(k) - likelihood(-k) for k in (1, 2))
+            result[place] = (8 * near - far) / (12 * SLOPE_STEP)
+        return result if result.ndim else float(result)
 
     def _weights(self, R: np.ndarray) -> np.ndarray:
         """Return (BᵀB + λI)⁻¹BᵀR."""

@@ -127,7 +127,7 @@ class Ridge(ExpansionMachine):
         Needs about ... of ... available.
         - primal, because 3 features and 500 items take ... operations in the primal and ...
         """
-        if in_passes(X):
+        if in_passes(X) and self._needs_passes(X):
             return plan_sketched_fit(self, X, targets + bool(self.intercept))
         points = self._admit(X)
         kernel = self._resolve(points)
@@ -227,6 +227,7 @@ class Ridge(ExpansionMachine):
 
         approximation = sketching.estimate_error(learn, state.white, weights=regression.weights)
         solution = replace(solution, approximation=approximation).require_solved()
+        solution = solution.noting(sketching.doubt)
 
         self._remember(X, items.sample)
         self.kernel_, self.plan_, self.solution_ = kernel, decision, solution

@@ -33,6 +33,7 @@ from mercer.machines.chunks import as_container
 from mercer.plans import Decision, Nystrom, Random, Size, requested
 from mercer.plans.ridge import decide_sketch
 from mercer.rkhs import Featured, Function
+from mercer.solvers.curvature import examine
 from mercer.solvers.pivoted_cholesky import pivoted_cholesky
 from mercer.solvers.ridge.solver import Approximation
 from mercer.solvers.sketched_ridge import COMPARED_ITEMS, EXACT_SAMPLE, MAX_CANDIDATES
@@ -205,21 +206,28 @@ class Sketching:
     items: SampledItems
     centers: Points | None = None
     features: RandomFeatures | None = None
+    doubt: str = ""  # what is not known of the kernel's validity
 
     @classmethod
     def of(cls, kernel: Kernel, items: SampledItems, decision: Decision) -> Sketching:
-        """Return the sketch that was decided on."""
+        """Return the sketch that was decided on; a kernel that is seen not to be valid has none.
+
+        Without a proof the sample is looked at, and centers that are not from it.
+        """
         how, rows = decision.approximate, items.rows
         if isinstance(how, Random):
             features: Any = kernel.random_features(how.features, how.seed)
             features(items.sample[:1])  # refuses other kernels before work starts
             sketch: Any = assemble_features(features, rows, how.features, decision)
             return cls(kernel, how, sketch, items, features=features)
+        doubt = _require_curvature(kernel, items.sample)
         centers = centers_for(kernel, items, how)
+        if how.given:
+            _require_curvature(kernel, centers)
         uniform = how.choose == "uniform" and not how.given
         precision = decision.gram_precision
         sketch = assemble_sketch(kernel, rows, centers, decision, precision, uniform)
-        return cls(kernel, how, sketch, items, centers)
+        return cls(kernel, how, sketch, items, centers, doubt=doubt)
 
     def function(self, coefficients: np.ndarray) -> Function | Featured:
         """Return what was learned."""
@@ -292,6 +300,16 @@ class Sketching:
         if self.features is not None:
             return np.asarray(self.features(points))
         return white.back(np.asarray(fill(self.kernel, points, self.centers, np.float64)).T).T
+
+
+def _require_curvature(kernel: Kernel, points: Points) -> str:
+    """Refuse a kernel that is seen not to be valid; return what is not known."""
+    if kernel.proof().verdict == "proved":
+        return ""
+    seen = examine(Blocked(kernel, points))
+    if seen.negative:
+        raise ValidityError(f"{seen.refusal(repr(kernel))}; an approximation has no other way")
+    return seen.doubt
 
 
 def weight_share(places: np.ndarray, weights: np.ndarray | None, count: int) -> float:

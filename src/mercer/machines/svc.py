@@ -212,7 +212,7 @@ class SVC(SupportVectorClassifier):
         exact = partial(learn, squared=False)
         words = ", squared slacks"
         approximation = sketching.estimate_error(learn, state.white, exact, words, weights=weights)
-        solution = replace(solution, approximation=approximation)
+        solution = replace(solution, approximation=approximation).noting(sketching.doubt)
         solution.require_solved()
 
         self._remember(given.X, items.sample)

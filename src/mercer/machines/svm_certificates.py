@@ -53,7 +53,7 @@ def certified(
             )
             found = with_rounding(found, program.problem, np.nan_to_num(rounding), tol)
             if curvature is not None:
-                found = with_curvature(found, program.problem, curvature)
+                found = with_curvature(found, program.problem, curvature, tol)
         result.append(found)
     return result
 

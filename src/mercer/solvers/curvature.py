@@ -77,6 +77,11 @@ class Curvature:
         """Whether there is a witness, beyond what rounding of similarities explains."""
         return self.lowest < -MAX_NEGATIVE_SHARE * self.largest
 
+    @property
+    def rounded(self) -> bool:
+        """Whether what was seen of negative eigenvalues is rounding of double precision."""
+        return self.lowest >= -8 * self.checked * EPS * self.largest
+
     def refusal(self, subject: str = "the kernel") -> str:
         """Say what the witness is and what to do."""
         return (

@@ -4,7 +4,7 @@ The gap and the violation of an answer come from its slopes F = t − Kβ. These
 similarity by a few units in the last place of √(k(x, x)·k(z, z)), and the sum of m of them by
 about √m units of its terms (Higham & Mary, SIAM J. Sci. Comput. 2019). So a slope is known to
 
-    rᵢ = u·(c + √m)·√kᵢᵢ·Σⱼ |βⱼ|√kⱼⱼ,    u = 1.1e-16,
+    rᵢ = u·(c + √m)·√kᵢᵢ·Σⱼ |βⱼ|√kⱼⱼ + u·(1 + √m)·|tᵢ|,    u = 1.1e-16,
 
 and no violation below the largest of these is claimed; the gap is that of the worst slopes within
 rᵢ. And a gap bounds what is missing only where the objective is concave, which for a kernel
@@ -50,7 +50,8 @@ def slope_rounding(
     heights = np.tile(roots, len(problem.target) // len(roots))
     used = int(np.count_nonzero(beta))
     unit = EPS / 2 * (ENTRY_ROUNDINGS + np.sqrt(width) + np.sqrt(used))
-    return unit * heights * float(np.abs(beta) @ heights) + EPS / 2 * np.abs(problem.target)
+    sums = EPS / 2 * (1 + np.sqrt(used)) * np.abs(problem.target)  # from which Kβ is taken away
+    return unit * heights * float(np.abs(beta) @ heights) + sums
 
 
 def with_rounding(found: Optimum, problem: Quadratic, rounding: np.ndarray, tol: float) -> Optimum:
@@ -83,7 +84,9 @@ def with_rounding(found: Optimum, problem: Quadratic, rounding: np.ndarray, tol:
     return replace(found, status="stalled", message=message)
 
 
-def with_curvature(found: Optimum, problem: Quadratic, curvature: Curvature) -> Optimum:
+def with_curvature(
+    found: Optimum, problem: Quadratic, curvature: Curvature, tol: float
+) -> Optimum:
     """Return an answer that claims no more than what is known of its objective's curvature.
 
     Examples
@@ -117,10 +120,31 @@ def with_curvature(found: Optimum, problem: Quadratic, curvature: Curvature) -> 
             f"not known: {curvature.doubt}"
         )
         return replace(found, status="unproved", gap=np.inf, message=message)
+    return _with_rise(found, problem, curvature, tol)
+
+
+def _with_rise(found: Optimum, problem: Quadratic, curvature: Curvature, tol: float) -> Optimum:
+    """Return an answer whose gap counts negative eigenvalues that are too small for a witness.
+
+    Along such a direction the objective may rise again, and by more the larger the box is. Where
+    that is more than violations of `tol` explain, the conditions that hold say nothing.
+    """
     room = np.maximum(problem.upper - found.coefficients, found.coefficients - problem.lower)
-    if not np.isfinite(room).all():
+    if np.isfinite(room).all():
+        rise = -curvature.lowest * float(room @ room) / 2
+        explained = rise <= tol * float(room.sum())
+    else:
+        rise, explained = (0.0, True) if curvature.rounded else (np.inf, False)
+    found = replace(found, gap=found.gap + rise)
+    if explained or found.status != "solved":
         return found
-    return replace(found, gap=found.gap - curvature.lowest * float(room @ room) / 2)
+    message = (
+        "the conditions of Kuhn and Tucker hold, but whether no other function is better is not "
+        f"known: the Gram matrix has eigenvalues down to {curvature.lowest:.2g}, and a box as "
+        f"large as this lets the objective grow by up to {rise:.2g} along them; use a smaller C, "
+        "or a kernel with a proof"
+    )
+    return replace(found, status="unproved", message=message)
 
 
 def _gap_within(found: Optimum, problem: Quadratic, rounding: np.ndarray) -> float:

@@ -145,11 +145,19 @@ def _update_slopes(F, up, low, step, row, other, high, deep):
     return top, 0, bottom
 
 
+@compiled(error_model="numpy")
+def _power_below(x):
+    """Return the power of two by which a positive number becomes one between 1/2 and 1."""
+    return 2.0 ** -np.ceil(np.log2(x)) if 1e-300 < x < 1e300 else 1.0
+
+
 @compiled(fastmath=VECTORIZED, error_model="numpy")
-def _second_variable(top, height, row, diagonal, F, low, gains):
+def _second_variable(top, height, row, diagonal, F, low, gains, unit, weight):
     """Return the largest increase of the objective in a segment, and whose it is.
 
-    Increases are compared in single precision: they only say where to go.
+    Increases are compared in single precision: they only say where to go. So that its range does,
+    slopes are in `unit`s of the violation and curvatures have the `weight` of the largest height,
+    both powers of two, which change no digit.
     """
     n = len(F)
     gains[:] = np.float32(-1.0)
@@ -161,9 +169,10 @@ def _second_variable(top, height, row, diagonal, F, low, gains):
             row[c : c + LANES],
         )
         for k in range(len(f)):
-            d = np.float32(min(max(top - f[k] - v[k], 0.0), 1e15))
+            d = np.float32(min(max((top - f[k] - v[k]) * unit, 0.0), 1e15))
             lengths = height + h[k]
-            curvature = np.float32(max(lengths - 2.0 * a[k], MIN_CURVATURE * lengths + TINY))
+            least = MIN_CURVATURE * lengths + TINY
+            curvature = np.float32(max(lengths - 2.0 * a[k], least) * weight)
             gains[k] = max(gains[k], d * d / curvature)
     gain, lane = np.float32(-1.0), 0
     for k in range(LANES):
@@ -171,9 +180,10 @@ def _second_variable(top, height, row, diagonal, F, low, gains):
             gain, lane = gains[k], k
     best, where = np.float32(-1.0), lane
     for k in range(lane, n, LANES):
-        d = np.float32(min(max(top - F[k] - low[k], 0.0), 1e15))
+        d = np.float32(min(max((top - F[k] - low[k]) * unit, 0.0), 1e15))
         lengths = height + diagonal[k]
-        gained = d * d / np.float32(max(lengths - 2.0 * row[k], MIN_CURVATURE * lengths + TINY))
+        least = MIN_CURVATURE * lengths + TINY
+        gained = d * d / np.float32(max(lengths - 2.0 * row[k], least) * weight)
         if gained > best:
             best, where = gained, k
     return best, where
@@ -217,6 +227,7 @@ def optimize_pairs(K, columns, bounds, group, diagonal, F, beta, lower, upper, t
         _mark_movable(k, beta, lower, upper, up, low)
     high, deep = np.empty(LANES), np.empty(LANES)
     gains = np.empty(LANES, dtype=np.float32)
+    weight = _power_below(max(np.max(diagonal), TINY))
     steps, step, row, other = 0, 0.0, K[0], K[0]
     while True:
         # The slopes follow the last step. Which group is furthest from its optimum, and who of it
@@ -240,16 +251,18 @@ def optimize_pairs(K, columns, bounds, group, diagonal, F, beta, lower, upper, t
             return steps, max(violation, 0.0), DONE, 0, 0
         row = K[columns[home] + i - bounds[home]]
         # Whose shrinking increases the objective most?
-        gain, j, away = np.float32(-1.0), 0, 0
+        gain, j, away, unit = np.float32(0.0), 0, 0, _power_below(violation)
         for s in range(segments):
             if group[s] == g:
                 a, b = bounds[s], bounds[s + 1]
                 part = row[columns[s] : columns[s] + b - a]
                 gained, k = _second_variable(
-                    F[i], diagonal[i], part, diagonal[a:b], F[a:b], low[a:b], gains
+                    F[i], diagonal[i], part, diagonal[a:b], F[a:b], low[a:b], gains, unit, weight
                 )
                 if gained > gain:
                     gain, j, away = gained, a + k, s
+        if not gain > 0:  # nobody can make room for it, or nobody knows who
+            return steps, violation, DONE, 0, 0
         lengths = diagonal[i] + diagonal[j]
         curvature = lengths - 2.0 * row[columns[away] + j - bounds[away]]
         if curvature < -MAX_NEGATIVE_CURVATURE * lengths:

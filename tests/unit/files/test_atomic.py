@@ -29,6 +29,45 @@ def test_a_failed_write_leaves_what_was_there(tmp_path, error, old):
     assert old is None or path.read_bytes() == old
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # unclosed files
+def test_an_interruption_at_any_moment_leaves_no_part(tmp_path):
+    """Ctrl-C raises between any two instructions, before and after each file operation too."""
+    path = tmp_path / "file"
+
+    def interrupted(at):
+        seen = 0
+
+        def trace(frame, event, argument):
+            nonlocal seen
+            if frame.f_code.co_filename != atomic.__file__:
+                return None
+            frame.f_trace_opcodes = True
+            seen += event == "opcode"
+            if event == "opcode" and seen == at:
+                raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with replacing(path) as file:
+                file.write(b"new")
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        return seen >= at
+
+    moments = 1
+    path.write_bytes(b"old")
+    while interrupted(moments):
+        assert path.read_bytes() in (b"old", b"new")
+        assert os.listdir(tmp_path) == ["file"], moments
+        path.write_bytes(b"old")
+        moments += 1
+    assert moments > 100 and path.read_bytes() == b"new"
+
+
 def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):
     path = tmp_path / "model"
     mercer.save(Gaussian(1.0), path)

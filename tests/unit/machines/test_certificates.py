@@ -12,12 +12,13 @@ from mercer import (
     KernelLogistic,
     KernelPCA,
     KernelRidge,
+    KernelRidgeClassifier,
     NuSVC,
     OneClassSVM,
 )
 from mercer.errors import ConvergenceWarning, MercerError, ValidityError
 from mercer.kernels import Gaussian, Linear, assume_psd, from_function, precomputed
-from mercer.plans import Plan
+from mercer.plans import Nystrom, Plan
 from mercer.solvers import curvature
 
 
@@ -141,3 +142,54 @@ def test_the_gap_holds_against_the_best_that_was_found(C):
     assert rough.objective <= fine.objective + 1e-9 * fine.objective
     assert fine.objective <= rough.objective + rough.gap
     assert 0 < fine.uncertainty < 1e-6
+
+
+SKETCHED = [KernelRidge, KernelRidgeClassifier, KernelLogistic, SVC, KernelPCA]
+
+
+@pytest.mark.parametrize("choose", ["uniform", "pivoted", "given"])
+@pytest.mark.parametrize("kind", SKETCHED)
+def test_an_approximation_is_of_a_valid_kernel(kind, choose):
+    """Whitening leaves out negative directions of the centers, which hides them."""
+    rows = [float(x) for x in np.random.default_rng(0).normal(size=60)]
+    how = Nystrom(rows[:20]) if choose == "given" else Nystrom(20, choose)
+    machine = kind(from_function(cubed), follow=Plan(approximate=how))
+    with pytest.raises(ValidityError, match="not positive semi-definite on these items"):
+        machine.fit(rows, np.arange(60) % 2)
+
+
+def test_centers_of_ones_own_are_looked_at_as_well():
+    k = from_function(lambda a, b: float(a == b) if max(a, b) < 100 else cubed(a, b))
+    machine = KernelRidge(k, follow=Plan(approximate=Nystrom([100.0, 101.0, 103.0])))
+    with pytest.raises(ValidityError, match="not positive semi-definite"):
+        machine.fit(X, Y)
+
+
+def test_an_approximation_says_what_was_not_seen(monkeypatch):
+    monkeypatch.setattr(curvature, "COMPLETE_ITEMS", 10)
+    monkeypatch.setattr(curvature, "SAMPLED_ITEMS", 4)
+    follow = Plan(approximate=Nystrom(5))
+    for kind in (KernelRidge, KernelLogistic, SVC):
+        found = kind(from_function(Gaussian(1.0).pair), follow=follow)
+        found.fit([[x] for x in X], Y)
+        assert "of the items only" in found.solution_.message
+    found = KernelPCA(from_function(Gaussian(1.0).pair), 2, follow=follow).fit([[x] for x in X])
+    assert "of the items only" in found.solution_.message
+
+
+@pytest.mark.parametrize("C, claimed", [(1.0, "solved"), (1e8, "unproved"), (np.inf, "unproved")])
+def test_a_large_box_needs_eigenvalues_that_are_known_to_more_digits(C, claimed):
+    """An eigenvalue of -1e-8 of the largest one is no witness, but a box of 1e8 makes it 1e8."""
+    rng = np.random.default_rng(0)
+    K = Gaussian(1.0)(rng.normal(size=(60, 3)))
+    way = rng.normal(size=60)
+    K += 1e-4 * np.eye(60)
+    values, V = np.linalg.eigh(K)
+    values[0] = -1e-8 * values[-1]
+    K = (V * values) @ V.T
+    machine = SVC("precomputed", C, max_iter=10**6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = machine.fit((K + K.T) / 2, (way > 0).astype(int)).solution_
+    assert found.status == claimed
+    assert claimed == "solved" or found.gap > 1e3

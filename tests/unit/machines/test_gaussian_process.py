@@ -12,7 +12,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
-from mercer import GaussianProcess, KernelRidge, Plan
+from mercer import GaussianProcess, KernelRidge, Nystrom, Plan, Stream
 from mercer.errors import DomainError, MercerError, PlanError, SolveError, ValidityError
 from mercer.kernels import (
     Categorical,
@@ -452,3 +452,33 @@ def test_a_fit_that_fails_changes_nothing():
         machine.set_params(penalty=0.0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     agree(spreads(machine, X), before[0], atol=0)
     assert machine.log_marginal_likelihood_ == before[1]
+
+
+@pytest.mark.parametrize("kernel", [3.0 * Linear(), 2.0 * Polynomial(2, 1.0)], ids=repr)
+def test_derivatives_keep_their_digits_where_columns_differ_in_size(kernel):
+    """Sums over items cancel there: they said -8e8 and 7e19 where these are about -1 to -4."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)) * [1, 1e6]
+    y = np.sin(X[:, 0]) + 1e-6 * X[:, 1]
+    machine = GaussianProcess(kernel, 1e-6).fit(X, y)
+    assert machine.plan_.route == "primal"
+    _, slopes = machine.log_marginal_likelihood(eval_gradient=True)
+    step = 1e-3
+    for name in [name for name in slopes if name != "penalty"]:
+        start = machine.get_params()[name]
+        up, down = (
+            GaussianProcess(kernel, 1e-6).set_params(**{name: start * np.exp(h)}).fit(X, y)
+            for h in (step, -step)
+        )
+        expected = (up.log_marginal_likelihood_ - down.log_marginal_likelihood_) / (2 * step)
+        assert slopes[name] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("follow", [None, Plan(approximate=Nystrom(20))])
+def test_a_stream_is_refused_before_it_is_read(follow):
+    X = np.zeros((300, 2))
+    machine = GaussianProcess(Gaussian(1.0), follow=follow)
+    with pytest.raises(ValidityError, match="items in memory, for the variances"):
+        machine.fit(Stream.rows(X, X[:, 0]))
+    with pytest.raises(ValidityError, match="KernelRidge"):
+        machine.plan(Stream.rows(X))

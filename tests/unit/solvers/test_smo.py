@@ -10,8 +10,8 @@ from mercer.gram import GramRanges
 from mercer.gram.stored import cut
 from mercer.kernels import Gaussian
 from mercer.machines import svm_programs
-from mercer.solvers.quadratic import Quadratic, SMOOptions, certify
-from mercer.solvers.smo import solve_batch
+from mercer.solvers.quadratic import DONE, Quadratic, SMOOptions, certify
+from mercer.solvers.smo import optimize_pairs, solve_batch
 from mercer.solvers.working_set import maximize
 
 
@@ -106,3 +106,17 @@ def test_cut_is_numpys_indexing():
     K, rows, columns = rng.normal(size=(9, 7)), rng.integers(0, 9, 5), rng.integers(0, 7, 4)
     assert np.array_equal(cut(K, rows, columns), K[np.ix_(rows, columns)])
     assert cut(K, rows[:0], columns).shape == (0, 4)
+
+
+@pytest.mark.parametrize("height", [1e-25, 1.0, 1e36, 1e60])
+def test_pairs_are_found_whatever_the_size_of_similarities(height):
+    """Increases of 1e-18/1e36 are zero in single precision: one that is fixed was moved."""
+    ends, here = np.array([0, 3]), np.zeros(1, dtype=np.int64)
+    F, beta = np.array([0.5, 5e-10, -5e-10]), np.zeros(3)
+    box = np.array([0.0, 1e30, 1e30])
+    K = height * np.eye(3)
+    steps, violation, status, _, _ = optimize_pairs(
+        K, here, ends, here, np.diag(K).copy(), F, beta, -box, box, 1e-12, 100
+    )
+    assert (steps, status) == (1, DONE) and violation <= 1e-12
+    np.testing.assert_allclose(beta * height, [0.0, 5e-10, -5e-10], rtol=1e-6, atol=0)
