@@ -17,8 +17,8 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 DATA = (
-    "A table (CSV, TSV, Parquet, Arrow), LIBSVM text, FASTA, or a folder of TU graphs; for "
-    "example iris.csv."
+    "A table (CSV, TSV, Excel, JSON lines, SQLite, ARFF, Parquet, Arrow), LIBSVM text, FASTA, or "
+    "a folder of TU graphs; for example iris.csv, shop.db::sales or - for the standard input."
 )
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA)]
@@ -104,6 +104,8 @@ def machines(start: str) -> list[str]:
 
 def stem_of(path: Path) -> str:
     """Return the name of a file or folder without its endings."""
+    if str(path) in ("-", "/dev/stdin"):
+        return "stdin"
     name = path.resolve().name
     for ending in ENDINGS:
         name = name.removesuffix(ending)

@@ -14,12 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from mercer.errors import DomainError
+from mercer.sources.arff import Arff, begins_as_arff
 from mercer.sources.arrow import Arrow
 from mercer.sources.delimited import Delimited, SmilesFile
 from mercer.sources.fasta import Fasta
 from mercer.sources.libsvm import Libsvm
+from mercer.sources.places import place_of
+from mercer.sources.records import JsonLines
 from mercer.sources.source import Frame, Source
 from mercer.sources.textfile import first_bytes
+from mercer.sources.workbooks import Database, open_workbook, what_archive
 
 __all__ = ["Format", "Hints", "detect", "open_source", "register_format"]
 
@@ -27,17 +31,16 @@ BEGINNING = 2**16  # bytes of a file that tell its format
 PACKED = (".gz", ".bz2")
 # Files of others, by their first bytes, and what to do with them.
 FOREIGN = {
-    b"PK\x03\x04": "an Excel workbook or another zip archive; save the table as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the table as CSV",
     b"\x93NUMPY": "an array of NumPy; write it as CSV, or use the library in Python",
     b"%PDF": "a PDF document",
-    b"SQLite format 3": "a database of SQLite; export the table as CSV",
     b"\x89HDF": "an HDF5 file; export the table as CSV or Parquet",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
     b"GIF8": "a picture",
 }
 JSON = re.compile(rb"\s*(\[\s*)?\{\s*\"")  # what no header of a table begins with
+ZIP = b"PK\x03\x04"
 CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\r\f\v\x1b"))  # of zeros the line will be told
 EXAMPLE = re.compile(rb"[+-]?[\d.eE+-]+(?:[ \t]+(?:qid|\d+):[+-]?[\d.eE+-]+)*[ \t]*(?:#.*)?")
 
@@ -54,11 +57,14 @@ class Hints:
         Names of columns that should be there, where another file was read before.
     layout : mapping
         The layout of that file, as its source gave it.
+    part : str or None
+        The table that is meant, of a file with several: a sheet of a workbook, for example.
     """
 
     target: str | None = None
     columns: Collection[str] = ()
     layout: Mapping[str, Any] = field(default_factory=dict)
+    part: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,11 +121,18 @@ DELIMITED = Format("delimited", _table(Delimited), (".csv", ".tsv", ".tab", ".ps
 GRAPHS = Format("graphs", _open_graphs)  # which are folders
 BINARY = (
     Format("parquet", lambda path, _: Arrow(path, "parquet"), (".parquet", ".pq"), (b"PAR1",)),
+    Format("sqlite", lambda path, hints: Database(path, hints.part), (".db", ".sqlite"),
+           (b"SQLite format 3",)),
+    Format("excel", lambda path, hints: open_workbook(path, hints.part), (".xlsx", ".xlsm"),
+           (ZIP,)),
     Format("arrow", lambda path, _: Arrow(path, "arrow"), (".arrow", ".feather", ".ipc"),
            (b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")),
 )  # fmt: skip
 TEXTS = (
     Format("smi", _table(SmilesFile), (".smi", ".smiles")),
+    Format("arff", lambda path, _: Arff(path), (".arff",), sniff=begins_as_arff),
+    Format("jsonl", lambda path, _: JsonLines(path), (".jsonl", ".ndjson", ".json"),
+           sniff=lambda beginning: JSON.match(beginning) is not None),
     Format("fasta", lambda path, hints: Fasta(path, hints.target, hints.layout),
            (".fasta", ".fa", ".fna", ".faa", ".ffn"),
            sniff=lambda beginning: beginning.lstrip().startswith(b">")),
@@ -170,6 +183,8 @@ def detect(path: Path) -> Format:
             return format
     if path.is_dir():
         return GRAPHS
+    if beginning.startswith(ZIP) and (what := what_archive(path)) is not None:
+        raise DomainError(f"{path} is {what}")
     for format in BINARY:
         if beginning.startswith(format.marks):
             return format
@@ -189,13 +204,20 @@ def open_source(
     """Return the source of a file, a folder or a DataFrame; a recipe helps to tell its layout."""
     if not isinstance(data, str | os.PathLike):
         return Frame(data)
-    path = Path(data)
-    hints = Hints(target)
+    path, part, called = place_of(data)
+    hints = Hints(target, part=part)
     if recipe:
-        hints = Hints(target, [column["name"] for column in recipe["columns"]], recipe["layout"])
+        names = [column["name"] for column in recipe["columns"]]
+        hints = Hints(target, names, recipe["layout"], part)
     format = detect(path)
-    found = format.open(path, hints)
-    return found if hasattr(found, "pieces") else Frame(found, path, format.name)
+    if part is not None and format.name not in ("excel", "sqlite"):
+        raise DomainError(f"{path} holds one table only, so that ::{part} names nothing in it")
+    found: Any = format.open(path, hints)
+    if not hasattr(found, "pieces"):
+        found = Frame(found, path if part is None else Path(f"{path}::{part}"), format.name)
+    if called is not None:
+        found.name = called
+    return found
 
 
 def _ending(path: Path) -> str:
@@ -213,5 +235,3 @@ def _refuse_foreign(path: Path, beginning: bytes) -> None:
     control = len(beginning) - len(beginning.translate(None, CONTROL))
     if not wide and control > 0.01 * len(beginning):  # a text has hardly any
         raise DomainError(f"{path} is not a text file, nor one of those that can be read")
-    if JSON.match(beginning):
-        raise DomainError(f"{path} is JSON; save the table as CSV")

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mercer.errors import DomainTypeError, suggestion
+from mercer.errors import suggestion
 from mercer.reservoir import Reservoir
+from mercer.sources.frames import as_pandas
 from mercer.sources.sheet import BadRow
 
 __all__ = [
@@ -225,12 +226,7 @@ class Frame:
     target: str | None = None
 
     def __init__(self, frame: Any, path: Path | None = None, form: str = "frame") -> None:
-        if hasattr(frame, "to_pandas"):
-            frame = frame.to_pandas()
-        if not (hasattr(frame, "iloc") and hasattr(frame, "columns")):
-            raise DomainTypeError(
-                f"expected a path or a DataFrame, found something of type {type(frame).__name__}"
-            )
+        frame = as_pandas(frame)
         self.frame = frame
         self.path = path  # of the file that it was read from
         self.name = "the DataFrame" if path is None else path.name

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.domains import is_frame
 from mercer.errors import DomainError
+from mercer.sources.frames import as_pandas
 
 __all__ = ["GivenTable", "given_table"]
 
@@ -58,9 +59,12 @@ def _frame(data: Any, apart: bool) -> Any:
     """Return rows as a DataFrame of pandas, whatever library their table is of."""
     import pandas as pd
 
-    if hasattr(data, "collect") and not hasattr(data, "__len__"):
-        raise DomainError("the table is not computed yet; pass table.collect()")
-    if hasattr(data, "__dataframe__") or hasattr(data, "to_pandas") or is_frame(data):
+    if (
+        (hasattr(data, "collect") and not hasattr(data, "__len__"))
+        or hasattr(data, "__dataframe__")
+        or hasattr(data, "to_pandas")
+        or is_frame(data)
+    ):
         return as_pandas(data)
     array = np.asarray(data, dtype=None if not isinstance(data, list) else object)
     if not apart or array.ndim not in (1, 2):
@@ -73,34 +77,6 @@ def _frame(data: Any, apart: bool) -> Any:
     if array.ndim == 1:
         return pd.DataFrame({"x0": array})
     return pd.DataFrame({f"x{j}": array[:, j] for j in range(array.shape[1])})
-
-
-def as_pandas(frame: Any) -> Any:
-    """Return a DataFrame of pandas; of other libraries by column, so that none is needed."""
-    import pandas as pd
-
-    if isinstance(frame, pd.DataFrame):
-        return frame
-    if hasattr(frame, "get_column") or type(frame).__module__.split(".")[0] == "polars":
-        return pd.DataFrame({str(name): _entries(frame[name]) for name in frame.columns})
-    if hasattr(frame, "to_pandas"):
-        return frame.to_pandas()
-    if hasattr(frame, "__dataframe__"):
-        return pd.api.interchange.from_dataframe(frame)
-    return frame
-
-
-def _entries(series: Any) -> Any:
-    """Return a column of polars: numbers and times as arrays, everything else as objects."""
-    kind = str(series.dtype)
-    if kind.startswith(("Int", "UInt", "Float")):
-        return series.to_numpy()
-    if kind.startswith(("Date", "Datetime")) and "time_zone='" not in kind:
-        return series.to_numpy().astype("datetime64[us]")
-    import pandas as pd
-
-    return pd.Series(series.to_list(), dtype="category" if kind.startswith(("Cat", "Enum"))
-                     else object)  # fmt: skip
 
 
 def _column(given: Sequence[Any], count: int, what: str) -> np.ndarray:
