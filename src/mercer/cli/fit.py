@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from enum import StrEnum
@@ -20,6 +21,8 @@ from mercer.cli.rows import (
     Measure,
     Missing,
     Order,
+    Targets,
+    Test,
     Time,
     Weights,
     costs_of,
@@ -50,10 +53,6 @@ Table = Annotated[
         show_default=False,
         help=f"{DATA} Without it: the handwritten digits of scikit-learn.",
     ),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The column to predict, for example --target species."),
 ]
 Task = Annotated[
     TaskChoice | None,
@@ -114,7 +113,7 @@ Folder = Annotated[
 
 def fit(
     data: Table = None,
-    target: Target = None,
+    target: Targets = None,
     kind: Task = None,
     kernel: OnlyKernel = None,
     machine: OnlyMachine = None,
@@ -131,29 +130,55 @@ def fit(
     measure: Measure = None,
     missing: Missing = None,
     drop_duplicates: DropDuplicates = False,
+    test: Test = None,
     out: Folder = None,
 ) -> None:
     """Learn from a table, and say how well it will work."""
-    from mercer.studies import design
+    from mercer.studies.several import targets_of, types_without
 
     allowed, known = seconds(budget), types_of(types)
     folder = require_writable(
         out or Path(f"{stem_of(data) if data else 'digits'}-mercer"), folder=True
     )
     task = None if kind is None else kind.value
-    plan = design(
-        data or _digits(target, types=known, task=task), target, task=task, kernel=kernel,
-        machine=machine, budget=allowed, types=known, skip_bad=skip_bad, seed=seed,
-        references=not no_references, groups=groups, time=time, weights=weights,
-        cost=costs_of(cost), order=order, measure=measure, missing=missing,
-        drop_duplicates=drop_duplicates,
-    )  # fmt: skip
+    how = {
+        "task": task, "kernel": kernel, "machine": machine, "budget": allowed,
+        "skip_bad": skip_bad, "seed": seed, "references": not no_references, "groups": groups,
+        "time": time, "weights": weights, "cost": costs_of(cost), "order": order,
+        "measure": measure, "missing": missing, "drop_duplicates": drop_duplicates,
+    }  # fmt: skip
+    names = targets_of(data, target)
+    if len(names) <= 1:
+        goal = names[0] if names else None
+        _fit_one(data or _digits(goal, types=known, task=task), goal, known, how, test, folder)
+        return
+    found = []
+    for name in names:
+        heading(f"The target {plain(name)}")
+        types_here = types_without(names, name, known)
+        into = folder / _folder_name(name, names)
+        found.append((name, _fit_one(data, name, types_here, how, test, into), into))
+    _print_targets(found)
+
+
+def _fit_one(
+    data: Any, target: str | None, types: dict[str, str] | None, how: dict[str, Any],
+    test: Path | None, folder: Path,
+) -> Study:  # fmt: skip
+    """Learn one target, write its files and tell what came out."""
+    from mercer.studies import design
+
+    plan = design(data, target, types=types, **how)
     _print_columns(plan.sheet)
     say_encoding(plan.sheet)
     heading("The plan")
     for line in plan.explain().splitlines():
         paragraph(line, len(line) - len(line.lstrip()))
     study = plan.run(show=True)
+    if test is not None:
+        from mercer.studies.judged import judge_table
+
+        study = replace(study, test=judge_table(study, test))
     from mercer.report import write  # with all that draws, which a refusal need not wait for
 
     files = write(study, folder, command=LINE.get())
@@ -162,6 +187,28 @@ def fit(
     for path in files:
         typer.echo(f"  {path}")
     say_formulas(study.classes)
+    return study
+
+
+def _folder_name(target: str, targets: list[str]) -> str:
+    """Return the name of a target's folder, which holds no signs that paths give a meaning."""
+    name = re.sub(r"[^\w.-]+", "-", target).strip(".-") or "target"
+    alike = [one for one in targets if re.sub(r"[^\w.-]+", "-", one).strip(".-") == name]
+    return name if len(alike) <= 1 else f"{name}-{alike.index(target) + 1}"
+
+
+def _print_targets(found: list[tuple[str, Study, Path]]) -> None:
+    """Say how well each of several targets is predicted, in one table."""
+    from mercer.report.words import amount, error_with_se, percent
+
+    heading("All targets")
+    rows = []
+    for name, study, into in found:
+        write = percent if study.unit == "classify" else amount
+        error = error_with_se(study.unit, study.error, study.error_se)
+        rows.append((plain(name), study.measure, *error, write(study.baseline_error), str(into)))
+    names = ("target", "measure", "error", "±", "by always the same", "folder")
+    typer.echo(table(names, rows, words=(0, 1, 5)))
 
 
 def _digits(target: str | None, **how: Any) -> Sheet:
@@ -210,7 +257,7 @@ def _print_columns(sheet: Sheet) -> None:
 def _print_answer(study: Study) -> None:
     """Say what was tried, what came out, and what should make one careful."""
     from mercer.report.answer import answer
-    from mercer.report.measures import measure_rows
+    from mercer.report.measures import measure_rows, test_text
     from mercer.report.references import comparison
     from mercer.report.words import error_text
 
@@ -230,6 +277,8 @@ def _print_answer(study: Study) -> None:
             f"On the other {len(study.rest.y)} rows of the file, from which nothing was learned, "
             f"the error is {error}."
         )
+    if study.test is not None:
+        paragraph(test_text(study))
     if study.warnings:
         heading("Careful")
         for warning in study.warnings:

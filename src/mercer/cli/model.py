@@ -62,7 +62,20 @@ def predict(
                 say_encoding(piece.sheet)
             tally.add(piece)
     tally.report(known, out)
+    if proba:
+        _warn_of_probabilities(known)
     say_formulas(known.classes)
+
+
+def _warn_of_probabilities(known: SavedModel) -> None:
+    """Say on stderr if held-out probabilities were not what came true."""
+    found = (known.notes.get("study") or {}).get("probabilities")
+    if isinstance(found, dict) and found.get("poor"):
+        say(
+            f"the probabilities are poorly calibrated: on held-out rows the answers were "
+            f"{found['sure']:.0%} sure and {found['right']:.0%} right; read them as an order, not "
+            "as odds"
+        )
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 __all__ = [
-    "Cost", "DropDuplicates", "Groups", "Measure", "Missing", "Order", "Time", "Weights",
-    "costs_of",
+    "Cost", "DropDuplicates", "Groups", "Measure", "Missing", "Order", "Targets", "Test", "Time",
+    "Weights", "costs_of",
 ]  # fmt: skip
 
 Groups = Annotated[
@@ -73,6 +73,24 @@ Measure = Annotated[
         metavar="NAME",
         help="What chooses and judges: error, balanced, auc or logloss for classes, rmse or mae "
         "for numbers; for example --measure balanced.",
+    ),
+]
+
+
+Test = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A table that was kept aside: the model in the end is judged by it, once; for "
+        "example --test later.csv.",
+    ),
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN,…",
+        help="The column to predict, for example --target species; of several, apart by commas, "
+        "each gets a study and a model of its own.",
     ),
 ]
 

@@ -17,6 +17,7 @@ __all__ = [
     "class_rows",
     "horizon_rows",
     "measure_rows",
+    "test_text",
     "threshold_text",
 ]
 
@@ -90,6 +91,23 @@ def class_rows(study: Study) -> list[tuple[str, str, str, str]]:
         (label, count(size), percent(missed), "never said" if np.isnan(false) else percent(false))
         for label, size, missed, false in class_numbers(study)
     ]
+
+
+def test_text(study: Study) -> str:
+    """Say how the model did on a table that was kept aside; nothing without one."""
+    test = study.test
+    if test is None:
+        return ""
+    write: Any = percent if study.unit == "classify" else amount
+    error = " ± ".join(filter(None, error_with_se(study.unit, test.error, test.error_se)))
+    known = ""
+    if test.known:
+        known = f" {count(test.known)} of them stand in the table that was learned from, too."
+    return (
+        f"On the {count(test.rows)} rows of {test.name}, which had no part in anything, its "
+        f"{study.measure} is {error}, and that of always saying the same "
+        f"{write(test.baseline_error)}.{known}"
+    )
 
 
 def _large(item: tuple[Any, int]) -> tuple[int, str]:

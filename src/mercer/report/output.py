@@ -23,6 +23,7 @@ from mercer.report.provenance import provenance
 from mercer.report.words import chosen_name
 from mercer.sources import recipe
 from mercer.studies.guard import Guard
+from mercer.studies.sureness import sureness_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +102,7 @@ def _notes(study: Study, command: Sequence[str]) -> dict[str, Any]:
         "machine",
         "task",
         "measure",
+        "probabilities",
         "error",
         "error_se",
         "baseline_error",
@@ -134,6 +136,7 @@ def metrics(study: Study) -> dict[str, Any]:
     """
     sheet = study.sheet
     outer, inner = study.folds
+    sure = sureness_of(study)
     found = {
         "task": study.task,
         "machine": chosen_name(study),
@@ -162,6 +165,8 @@ def metrics(study: Study) -> dict[str, Any]:
         ],
         "thresholds": dict(study.loss.thresholds()) if study.loss.kind == "cost" else None,
         "horizons": [dataclasses.asdict(one) for one in study.horizons],
+        "test": None if study.test is None else dataclasses.asdict(study.test),
+        "probabilities": None if sure is None else dataclasses.asdict(sure),
         "roles": {} if sheet.roles is None else dict(sheet.roles.names or {}),
         "attempts": [dataclasses.asdict(attempt) for attempt in study.attempts],
         "folds": {"outer": outer, "inner": inner, "judging": len(np.unique(study.held_out.fold))},

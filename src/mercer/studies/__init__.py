@@ -13,6 +13,7 @@ from mercer.studies.results import (
     UnsampledRows,
 )
 from mercer.studies.saved import Predictions, SavedModel, open_model
+from mercer.studies.several import study_targets
 from mercer.studies.study_design import StudyDesign, design, study
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "on_columns",
     "open_model",
     "study",
+    "study_targets",
 ]
 
 __getattr__ = renamed(

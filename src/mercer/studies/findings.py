@@ -22,6 +22,7 @@ from mercer.studies.case import Case, have, in_percent, names_text, number, quot
 from mercer.studies.folds import MIN_IN_CLASS
 from mercer.studies.leaks import codes_of, columns, find_leaks, group_answers
 from mercer.studies.losses import Loss
+from mercer.studies.stand_ins import stand_ins
 
 __all__ = ["findings"]
 
@@ -342,4 +343,4 @@ def width(case: Case) -> Iterator[str]:
         )
 
 
-LOOKS = (leaks, copies, chance, labels, balance, gaps, tails, unevenness, width)
+LOOKS = (leaks, copies, stand_ins, chance, labels, balance, gaps, tails, unevenness, width)

@@ -13,6 +13,7 @@ from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.attention import ColumnAttention
 from mercer.studies.column_effect import ColumnEffect
 from mercer.studies.horizon import Horizon
+from mercer.studies.judged_table import JudgedTable
 from mercer.studies.losses import Loss
 from mercer.studies.measures import NOTHING_MEASURED, Measures
 from mercer.studies.reference import Reference
@@ -235,6 +236,8 @@ class Study:
         squares).
     horizons : tuple of Horizon
         Errors by how far ahead of what was known rows lie, where they have a time.
+    test : JudgedTable or None
+        How the machine did on a table that was kept aside.
     """
 
     task: str
@@ -265,6 +268,7 @@ class Study:
     effects: tuple[ColumnEffect, ...] = ()
     loss: Loss = USUAL
     horizons: tuple[Horizon, ...] = ()
+    test: JudgedTable | None = None
 
     @property
     def X(self) -> Any:

@@ -37,6 +37,7 @@ from mercer.studies.findings import findings
 from mercer.studies.folds import baseline_error, rare
 from mercer.studies.given import given_table
 from mercer.studies.horizons import horizons
+from mercer.studies.judged import judge_table
 from mercer.studies.learning_curve import CURVE_SHARES, learning_curve
 from mercer.studies.losses import loss_of
 from mercer.studies.measures import NOTHING_MEASURED, measures_of
@@ -46,6 +47,7 @@ from mercer.studies.preparation import Preparation, encodable, take_rows
 from mercer.studies.references import references
 from mercer.studies.results import USUAL, Attempt, HeldOutPredictions, Study
 from mercer.studies.saved import predict_unsampled
+from mercer.studies.sureness import poor_probabilities, sureness_of
 
 __all__ = ["StudyDesign", "design", "study"]
 
@@ -84,6 +86,7 @@ def study(
     cost: Any = None,
     order: str | Sequence[str] | None = None,
     measure: str | None = None,
+    test: Any = None,
     show: bool | None = None,
 ) -> Study:
     """Find a machine for a table, and say honestly how well it will do on new rows.
@@ -139,6 +142,8 @@ def study(
     measure : str, optional
         What chooses and judges: "error", "balanced", "auc" or "logloss" for classes, "rmse" or
         "mae" for numbers.
+    test : path or DataFrame, optional
+        Another table, which judges the machine in the end once.
     show : bool, optional
         Whether to draw a progress bar; by default in interactive sessions.
 
@@ -150,12 +155,13 @@ def study(
     >>> found.error < 0.1, round(found.baseline_error, 2)
     (True, 0.67)
     """
-    return design(
+    found = design(
         data, target, task=task, kernel=kernel, machine=machine, budget=budget, types=types,
         skip_bad=skip_bad, seed=seed, references=references, groups=groups, time=time,
         weights=weights, missing=missing, drop_duplicates=drop_duplicates, cost=cost, order=order,
         measure=measure,
     ).run(show)  # fmt: skip
+    return found if test is None else replace(found, test=judge_table(found, test))
 
 
 def design(
@@ -419,7 +425,7 @@ class StudyDesign:
         reason = (f"Metric: {winner.reason}.",) if winner.reason else ()
         if everything.many is not None:
             reason = (*reason, f"Learned from {everything.many.reason}.")
-        return Study(
+        study = Study(
             task=self.task,
             sheet=self.sheet,
             machine=model,
@@ -449,6 +455,10 @@ class StudyDesign:
             loss=loss,
             horizons=horizons(folds),
         )
+        sure = sureness_of(study)
+        if sure is not None and sure.poor:
+            study = replace(study, warnings=(*study.warnings, poor_probabilities(sure)))
+        return study
 
     def _attempts(
         self, folds: list[OuterFold], everything: OuterFold, tried: list[tuple[ModelFamily, str]]
