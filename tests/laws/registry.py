@@ -44,7 +44,7 @@ from mercer.kernels import (
     assume_psd,
     from_function,
 )
-from mercer.solvers import Cholesky, Eigen, Iterative, Primal
+from mercer.solvers import Cholesky, Eigen, Iterative, Primal, SingleCholesky
 from mercer.solvers.ridge.engine_cholesky import EngineCholesky
 from mercer.testing import SolverCase
 from tests.laws.entries import Entry, MachineEntry
@@ -246,6 +246,7 @@ SOLVERS = [
     SolverCase(Eigen("shift")),
     SolverCase(Iterative(tol=1e-14)),
     SolverCase(Iterative(rank=4, tol=1e-14)),
+    SolverCase(SingleCholesky(tol=1e-14)),
     SolverCase(Primal(), features=True),
     SolverCase(Primal(Eigen()), features=True),
 ]

@@ -10,7 +10,7 @@ from tests.laws.registry import SOLVERS
 def silent(case):
     """Return the laws that claim nothing about a solver."""
     laws = {"operators", "removal_without_penalty"} if case.features else set()
-    if case.solver.name == "iterative":  # needs a penalty
+    if case.solver.requires.penalty:
         laws.add("removal_without_penalty")
     repairs = getattr(case.solver, "indefinite", "error") != "error"
     return laws if repairs else laws | {"repair"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer.domains import Points, Vectors
-from mercer.engine.tiles import on_numpy, prepare_points, tile
+from mercer.engine.tiles import fill, on_numpy, prepare_points, tile
 from mercer.errors import ValidityError
 from mercer.gram.operator import Blocked, Operator
 from mercer.kernels import Kernel
@@ -47,6 +47,11 @@ class SinglePrecision(Blocked):
                 return found
             self.rounded = None
         return self.exact @ vectors
+
+    def fill_upper(self, out: np.ndarray) -> None:
+        """Write the upper triangle, for which single precision is enough, into an array."""
+        points = self.points if self.rounded is None else self.rounded
+        fill(self.kernel, points, dtype=out.dtype, half=True, out=out)
 
 
 def single_products(gram: Operator) -> SinglePrecision | None:

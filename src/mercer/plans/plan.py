@@ -23,7 +23,7 @@ __all__ = ["Decision", "Plan", "asks_for_sketch", "format_seconds", "requested"]
 
 Route = Literal["auto", "dual", "primal", "nystrom", "random"]
 Solver = Literal["auto", "cholesky", "eigen", "iterative"]
-Precision = Literal["auto", "mixed", "double"]
+Precision = Literal["auto", "mixed", "double", "single"]
 Device = Literal["auto", "cpu", "cuda", "cluster"]
 SOLVERS = ("auto", "cholesky", "eigen", "iterative")
 
@@ -42,9 +42,11 @@ class Plan:
     solver : {"auto", "cholesky", "eigen", "iterative"}
         A factor of the matrix, its decomposition, or conjugate gradients on a matrix that is never
         stored; all of them are exact, and their certificate says how exact.
-    precision : {"auto", "mixed", "double"}
+    precision : {"auto", "mixed", "double", "single"}
         Whether the Cholesky factor, or the products of conjugate gradients, are in single
-        precision, their answer refined to double.
+        precision, their answer refined to double. "single": the Gram matrix, too, is stored in
+        single precision, and its factor takes its place; steps of conjugate gradients refine the
+        answer to `tol`. Of ridge regression only.
     memory : int, optional
         Bytes that may be used; by default what the machine has free.
     rank : int, optional
@@ -59,8 +61,9 @@ class Plan:
         Where to compute; "auto" takes a GPU, if there is one, for what is large, and inside of
         ``with Cluster(...)`` the cluster for streams and for exact steps.
     tol : float, optional
-        Relative residual at which the iterative solver stops, 1e-9 if not given. With more than
-        1e-6 the answer is called approximate.
+        Relative residual at which steps stop, those of the iterative solver or those that refine a
+        factor in single precision: 1e-9 if not given. With more than 1e-6 the answer is called
+        approximate.
     reproducible : bool
         Whether a fit and its answers have the same bits on any number of threads: plans are made
         and work is divided as for four cores, and BLAS and LAPACK run on one. A factor then takes
@@ -87,7 +90,7 @@ class Plan:
         choices = {
             "route": ("auto", "dual", "primal"),
             "solver": SOLVERS,
-            "precision": ("auto", "mixed", "double"),
+            "precision": ("auto", "mixed", "double", "single"),
             "device": ("auto", *engine_names()),
         }
         for name, allowed in choices.items():
@@ -151,7 +154,7 @@ class Decision:
         The last two are approximate.
     solver : str
         The algorithm, as `Plan` names it where a user may choose.
-    precision : {"mixed", "double"}
+    precision : {"mixed", "double", "single"}
     memory : int or None
         Bytes that may be used, if anybody knows.
     bytes : int
@@ -267,7 +270,8 @@ class Decision:
     @property
     def is_approximate(self) -> bool:
         """Whether the answer is an approximation."""
-        stopped = self.solver == "iterative" and (self.tol or 0.0) > MAX_EXACT_RESIDUAL
+        steps = self.solver == "iterative" or self.precision == "single"
+        stopped = steps and (self.tol or 0.0) > MAX_EXACT_RESIDUAL
         return self.sketched or stopped
 
 

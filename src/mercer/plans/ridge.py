@@ -30,6 +30,7 @@ from mercer.solvers.ridge.cholesky import MAX_REFINED_CONDITION, Cholesky
 from mercer.solvers.ridge.eigen import Eigen
 from mercer.solvers.ridge.engine_cholesky import EngineCholesky
 from mercer.solvers.ridge.primal import Primal
+from mercer.solvers.ridge.single_cholesky import SingleCholesky
 from mercer.solvers.ridge.solver import Problem, Solver, State
 from mercer.solvers.sketched_newton import EXPECTED_STEPS, SketchedNewton
 from mercer.solvers.sketched_ridge import SketchedRidge
@@ -112,6 +113,8 @@ def solver_for(decision: Decision, indefinite: str = "error") -> Solver:
     if decision.solver == "iterative":
         tol = decision.tol or Iterative.tol
         return Iterative(decision.rank or Iterative.rank, tol, mixed=precision == "mixed")
+    if decision.precision == "single":
+        return SingleCholesky(tol=decision.tol or Iterative.tol)
     policy: Any = indefinite
     solver = Eigen(policy) if decision.solver == "eigen" else Cholesky(precision)
     return Primal(solver) if decision.route == "primal" else solver
@@ -212,6 +215,12 @@ def _exact(request: Plan, size: Size) -> Iterator[Candidate]:
 
 def _by_factor(request: Plan, size: Size, why: tuple[str, ...]) -> Iterator[Candidate]:
     """Yield a factor in single precision where that is faster and safe, and one in double."""
+    if request.precision == "single" and size.route == "dual":
+        reason = "the matrix and its factor in single precision, refined by steps, as asked for"
+        yield Candidate(
+            "cholesky", SingleCholesky(tol=request.tol or Iterative.tol), size, (*why, reason),
+            fields=_wishes(request) | {"precision": "single"},
+        )  # fmt: skip
     better = "a single-precision factor, its answer refined to double accuracy, is faster"
     for precision, reasons, instead in _precisions(request, size, Cholesky, better):
         factor = Cholesky(precision)

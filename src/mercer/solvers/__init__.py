@@ -8,6 +8,7 @@ from mercer.solvers.ridge.cholesky import Cholesky
 from mercer.solvers.ridge.eigen import Eigen
 from mercer.solvers.ridge.least_squares import LeastSquares
 from mercer.solvers.ridge.primal import Primal
+from mercer.solvers.ridge.single_cholesky import SingleCholesky
 from mercer.solvers.ridge.solver import Approximation, Problem, Solution, Solver, State
 from mercer.solvers.sketched_newton import SketchedNewton
 from mercer.solvers.sketched_ridge import SketchedRidge
@@ -24,6 +25,7 @@ __all__ = [
     "NewtonSolution",
     "Primal",
     "Problem",
+    "SingleCholesky",
     "SketchedNewton",
     "SketchedRidge",
     "Solution",

@@ -88,6 +88,11 @@ class ModelFamily:
         return bool(has_fit_parameter(self.cls, "sample_weight"))
 
     @property
+    def ridge(self) -> bool:
+        """Whether it is a ridge regression of which the answer alone is wanted."""
+        return self.cls in (KernelRidge, KernelRidgeClassifier)
+
+    @property
     def label(self) -> str:
         """What reports call it."""
         return self.title or str(self.cls.__name__)

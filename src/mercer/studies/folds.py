@@ -16,6 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 MIN_IN_CLASS = 3  # rows; a class with fewer cannot be learned, chosen for and judged at once
+NORMAL_KURTOSIS = 15.0  # of squares of normal deviates; losses with more have heavy tails
 MIN_IN_INNER_CLASS = 2  # rows of it that are left for inner folds, which only learn and choose
 
 
@@ -137,7 +138,11 @@ def standard_error(
     """Return the standard error of a weighted mean of rows, or groups of rows, drawn one by one.
 
     Of groups it is that of a ratio of sums over groups (Taylor linearization): rows of a group are
-    alike, so that there are hardly more independent ones than groups.
+    alike, so that there are hardly more independent ones than groups. The variance that it takes
+    is itself an estimate, which is mostly too small where a few rows have most of the loss, as
+    squares of errors with heavy tails do. So what tails add to the standard
+    error of that variance is added to it: with kurtosis κ a share √((κ − 15)/n), where squares of
+    normal errors have κ = 15.
 
     Examples
     --------
@@ -149,7 +154,12 @@ def standard_error(
     if groups is not None:
         off = np.bincount(np.unique(groups, return_inverse=True)[1], off)
     count = len(off)
-    return float(np.sqrt(np.sum(off**2) * count / max(count - 1, 1)) / weights.sum())
+    squares = off**2
+    variance = float(np.sum(squares)) * count / max(count - 1, 1)
+    if variance > 0:
+        kurtosis = float(np.mean(squares**2) / np.mean(squares) ** 2)
+        variance *= 1 + np.sqrt(max(kurtosis - NORMAL_KURTOSIS, 0.0) / count)
+    return float(np.sqrt(variance) / weights.sum())
 
 
 def baseline_error(

@@ -39,9 +39,13 @@ from mercer.studies.preparation import COMMON, Preparation, PreparedFold, numeri
 
 __all__ = ["InnerRows", "InnerSelection", "OuterFold", "error_of", "try_families"]
 
-# Rows up to which a sum of exponentials is solved by a factor, in at most 2 GB: 13,279 rows of 36
-# columns took 7 s, and 16 s in steps, each of which evaluates the kernel anew.
-FACTORED_ROWS = 12_000
+# Rows up to which a ridge regression is solved by a factor in double precision, and up to which
+# by one in single precision: 18,000 rows of 30 columns took 16 s and 1.7 GB, in double 24 s and
+# 3.6 GB, and 65 s in steps, each of which evaluates the kernel anew.
+DOUBLE_ROWS, FACTORED_ROWS = 5000, 25_000
+# Relative residual of larger systems: what the answer then lacks is a thousandth of the targets'
+# spread at most, far below what noise does to it.
+ENOUGH = 1e-3
 MAX_FITTED_ALL = 3000  # rows up to which every family is fitted to all, to tell how it would do
 
 
@@ -217,8 +221,8 @@ class OuterFold:
         tied = self.arrangement
         if rows is not None:
             X, y, tied = take_rows(X, rows), y[rows], tied.part(rows)
-        if choice.family.learned and self.many is None and len(y) <= FACTORED_ROWS:
-            machine.set_params(follow=Plan(solver="cholesky"))
+        if choice.family.ridge and self.many is None:
+            machine.set_params(follow=plan_of_fit(len(y), choice.family.learned))
         costs = None
         if self.loss is not None and self.loss.matrix is not None:
             costs = self.loss.part(np.unique(y))
@@ -264,6 +268,21 @@ class OuterFold:
     def model(self) -> BaseEstimator:
         """Return the winner as a machine that takes rows as they are in the file."""
         return self.prepared.model(self.winner.rows, self.machine)
+
+
+def plan_of_fit(rows: int, learned: bool = True) -> Plan | None:
+    """Return how a ridge regression on so many rows is solved.
+
+    Examples
+    --------
+    >>> plan_of_fit(20_000)
+    Plan(solver='cholesky', precision='single', tol=0.001)
+    """
+    if rows > FACTORED_ROWS:
+        return Plan(tol=ENOUGH)
+    if rows > DOUBLE_ROWS:
+        return Plan(solver="cholesky", precision="single", tol=ENOUGH)
+    return Plan(solver="cholesky") if learned else None
 
 
 def error_of(folds: Sequence[OuterFold], answers: Sequence[np.ndarray]) -> tuple[float, float]:

@@ -63,6 +63,9 @@ LEARNED_PER_MINUTE, CHOOSING_PER_MINUTE = 20_000, 1200
 MIN_LEARNED, MAX_LEARNED = 1000, 40_000
 MAX_READ = 1_000_000  # rows; of a longer file a sample
 SECONDS_OF_FIT = 2.4e-12  # times the cube of the rows, of a ridge regression on two cores
+# Rows up to which there are ten outer folds: machines that are judged then learn from nine tenths
+# of the rows; with five it would be four fifths, which of few rows is clearly less.
+MANY_FOLDS_ROWS = 1000
 JUDGING_SHARE = 0.15  # of the budget, for the fits of folds that judge
 
 
@@ -243,7 +246,7 @@ def outer_folds(rows: int, largest: int, budget: float) -> tuple[int, int]:
     >>> outer_folds(150, 50, 60.0), outer_folds(5000, 2000, 60.0), outer_folds(20000, 9000, 60.0)
     ((10, 10), (5, 5), (10, 1))
     """
-    folds = min(10 if rows <= 200 else 5, largest)
+    folds = min(10 if rows <= MANY_FOLDS_ROWS else 5, largest)
     allowed = JUDGING_SHARE * budget / SECONDS_OF_FIT
     if folds * (0.8 * rows) ** 3 <= allowed:
         return folds, folds

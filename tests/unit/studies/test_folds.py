@@ -14,6 +14,7 @@ from mercer.studies.folds import (
     portion,
     rare,
     splits,
+    standard_error,
 )
 
 
@@ -145,3 +146,22 @@ def test_squares_of_tiny_and_huge_numbers_are_not_lost(unit):
     truths, answers = rng.normal(size=(2, 5, 8))
     plain = np.array(pooled_error(truths, answers))
     assert np.array(pooled_error(unit * truths, unit * answers)) / unit == pytest.approx(plain)
+
+
+def test_a_few_rows_with_most_of_the_loss_make_the_standard_error_larger():
+    rng = np.random.default_rng(0)
+    even, heavy = rng.uniform(size=300), rng.standard_t(3, size=300) ** 2
+    plain = [float(x.std(ddof=1) / np.sqrt(len(x))) for x in (even, heavy)]
+    told = [standard_error(x, np.ones(300)) for x in (even, heavy)]
+    assert told[0] == pytest.approx(plain[0], rel=1e-12)
+    assert told[1] > 1.1 * plain[1]
+
+
+def test_stated_errors_of_heavy_tails_are_as_uncertain_as_they_say():
+    rng = np.random.default_rng(1)
+    losses = rng.lognormal(0.0, 1.5, size=(2000, 200))  # of 2000 tables with 200 rows
+    truth = float(np.exp(1.5**2 / 2))
+    plain = losses.std(axis=1, ddof=1) / np.sqrt(200)
+    told = np.array([standard_error(one, np.ones(200)) for one in losses])
+    off = np.abs(losses.mean(axis=1) - truth)
+    assert np.mean(off <= 2 * told) > np.mean(off <= 2 * plain) + 0.02
