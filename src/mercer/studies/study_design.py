@@ -65,7 +65,7 @@ MAX_READ = 1_000_000  # rows; of a longer file a sample
 SECONDS_OF_FIT = 2.4e-12  # times the cube of the rows, of a ridge regression on two cores
 # Rows up to which there are ten outer folds: machines that are judged then learn from nine tenths
 # of the rows; with five it would be four fifths, which of few rows is clearly less.
-MANY_FOLDS_ROWS = 1000
+MANY_FOLDS_ROWS = 500
 JUDGING_SHARE = 0.15  # of the budget, for the fits of folds that judge
 
 
