@@ -10,7 +10,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -36,6 +36,7 @@ class Outcome:
 
     error: float = np.nan
     seconds: float = np.nan
+    error_se: float = np.nan  # of the error on the rows kept aside, by the chance of these rows
     stated: float = np.nan
     stated_se: float = np.nan
     memory: float = np.nan
@@ -48,7 +49,7 @@ def attempt(learner: str, name: str) -> Outcome:
         outcome, memory = in_fresh_process(LEARNERS[learner], name)
     except Exception as error:  # a table that fails is a result, and the others go on
         return Outcome(note=f"{learner} on {name}: {type(error).__name__}: {str(error)[:200]}")
-    return Outcome(outcome.error, outcome.seconds, outcome.stated, outcome.stated_se, memory)
+    return replace(outcome, memory=memory)
 
 
 def installed() -> list[str]:
@@ -82,14 +83,16 @@ def _warm_up() -> None:
 def fit_mercer(name: str) -> Outcome:
     """Study a table."""
     import mercer
+    from mercer.studies.folds import pooled_error
 
     table = load(name)
     start = time.perf_counter()
     study = mercer.study(table.train, "target", task=table.task, budget=BUDGET, show=False)
     predicted = study.machine.predict(table.new[list(study.X.columns)])
     seconds = time.perf_counter() - start
-    unit = table.unit
-    return Outcome(table.error(predicted), seconds, study.error / unit, study.error_se / unit)
+    unit, error = table.unit, table.error(predicted)
+    spread = pooled_error([table.new["target"].to_numpy()], [predicted])[1] / unit
+    return Outcome(error, seconds, spread, study.error / unit, study.error_se / unit)
 
 
 # ---- boosted trees -----------------------------------------------------------------------------
