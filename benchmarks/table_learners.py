@@ -91,7 +91,9 @@ def fit_mercer(name: str) -> Outcome:
     predicted = study.machine.predict(table.new[list(study.X.columns)])
     seconds = time.perf_counter() - start
     unit, error = table.unit, table.error(predicted)
-    spread = pooled_error([table.new["target"].to_numpy()], [predicted])[1] / unit
+    truth = table.new["target"].to_numpy()
+    truth = truth.astype(float) if table.task == "regress" else truth
+    spread = pooled_error([truth], [predicted])[1] / unit
     return Outcome(error, seconds, spread, study.error / unit, study.error_se / unit)
 
 
