@@ -66,6 +66,7 @@ SECONDS_OF_FIT = 2.4e-12  # times the cube of the rows, of a ridge regression on
 # Rows up to which there are ten outer folds: machines that are judged then learn from nine tenths
 # of the rows; with five it would be four fifths, which of few rows is clearly less.
 MANY_FOLDS_ROWS = 500
+SEVERAL_CLASSES, MANY_ROWS = 5, 2500  # from which on one of five folds does not judge
 JUDGING_SHARE = 0.15  # of the budget, for the fits of folds that judge
 
 
@@ -226,7 +227,7 @@ def design(
         arrangement=tied,
         loss=loss,
     )
-    outer, judging = outer_folds(len(sheet), largest, budget)
+    outer, judging = outer_folds(len(sheet), largest, budget, classes)
     if tied.time is not None:  # each span is predicted from less than all, so that few suffice
         outer = min(outer, TIME_FOLDS) if judging == outer else outer
         judging = min(judging, outer)
@@ -235,11 +236,12 @@ def design(
     )
 
 
-def outer_folds(rows: int, largest: int, budget: float) -> tuple[int, int]:
+def outer_folds(rows: int, largest: int, budget: float, classes: int = 0) -> tuple[int, int]:
     """Return into how many folds rows are dealt, and how many of these judge.
 
     Of many rows fewer folds judge as well; of very many one tenth does, so that the time goes into
-    learning from the rest. `largest` is the size of the largest class.
+    learning from the rest. Of several classes choosing takes longer, in which many rows afford one
+    fold less. `largest` is the size of the largest class.
 
     Examples
     --------
@@ -249,7 +251,8 @@ def outer_folds(rows: int, largest: int, budget: float) -> tuple[int, int]:
     folds = min(10 if rows <= MANY_FOLDS_ROWS else 5, largest)
     allowed = JUDGING_SHARE * budget / SECONDS_OF_FIT
     if folds * (0.8 * rows) ** 3 <= allowed:
-        return folds, folds
+        fewer = classes >= SEVERAL_CLASSES and rows > MANY_ROWS
+        return folds, folds - int(fewer)
     return 10, int(np.clip(allowed / (0.9 * rows) ** 3, 1, 10))
 
 

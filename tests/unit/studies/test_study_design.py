@@ -14,6 +14,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Gaussian
 from mercer.studies import design, study
 from mercer.studies.folds import pooled_error, splits
+from mercer.studies.study_design import outer_folds
 
 
 def flowers():
@@ -325,3 +326,9 @@ def test_a_fresh_installation_tries_and_chooses_what_a_later_run_does(tmp_path):
     ]
     assert said[0] == said[1]
     assert b"'SVC', ''" in said[0]
+
+
+def test_of_many_rows_in_several_classes_one_fold_less_judges():
+    assert outer_folds(5000, 1000, 60.0, 6) == (5, 4)
+    assert outer_folds(5000, 2500, 60.0, 2) == outer_folds(5000, 5000, 60.0) == (5, 5)
+    assert outer_folds(600, 150, 60.0, 6) == (5, 5) and outer_folds(500, 500, 60.0) == (10, 10)
