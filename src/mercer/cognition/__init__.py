@@ -27,6 +27,7 @@ from mercer.cognition.learners.exit import EXIT
 from mercer.cognition.learners.learning_curves import Search, fit_alcove
 from mercer.cognition.learners.rational import RationalModel
 from mercer.cognition.learners.sustain import SUSTAIN
+from mercer.cognition.people.comparing import PeopleComparison, compare_people
 from mercer.cognition.people.curves import LearningCurve, attention_over_trials, learning_curve
 from mercer.cognition.people.identify import Identification, identify
 from mercer.cognition.people.population import Population, fit_people
@@ -74,6 +75,7 @@ __all__ = [
     "ModelRecovery",
     "OptimalBound",
     "PearceHall",
+    "PeopleComparison",
     "Population",
     "Posterior",
     "Power",
@@ -92,6 +94,7 @@ __all__ = [
     "check_similarity",
     "classical_scaling",
     "compare",
+    "compare_people",
     "context_model",
     "dot_patterns",
     "fit_alcove",

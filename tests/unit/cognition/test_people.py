@@ -161,9 +161,9 @@ def test_the_marginal_likelihood_is_the_integral():
 
         exact += np.log(quad(density, -1, 3, limit=200)[0]) + top
     modes = find_modes(people, center, spread)
-    laplace = laplace_moments(modes, center, spread)[0]
+    laplace = laplace_moments(modes, center, spread)[0].sum()
     noise = np.random.default_rng(0).standard_normal((2000, 12, 1))
-    sampled = sampled_moments(people, modes, center, spread, noise)[0]
+    sampled = sampled_moments(people, modes, center, spread, noise)[0].sum()
     # Each person's likelihood is skewed, which Laplace's approximation does not see.
     assert laplace == pytest.approx(exact, abs=12 * 0.025)
     assert sampled == pytest.approx(exact, abs=0.05)
@@ -208,7 +208,7 @@ def test_of_normal_people_the_population_is_known_exactly():
         spread = np.sqrt((second - 2 * first * center + center**2).mean(axis=0))
     assert center[0] == pytest.approx(y.mean(), abs=1e-5)
     assert spread[0] ** 2 == pytest.approx(y.var() - 1, abs=1e-3)
-    assert value == pytest.approx(norm.logpdf(y, y.mean(), y.std()).sum(), abs=1e-3)
+    assert value.sum() == pytest.approx(norm.logpdf(y, y.mean(), y.std()).sum(), abs=1e-3)
 
 
 def test_who_has_few_answers_is_drawn_to_the_group():

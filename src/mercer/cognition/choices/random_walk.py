@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from scipy.special import gammaln, logsumexp
 
 from mercer.cognition.choices.choice_model import ChoiceModel
 from mercer.cognition.choices.fitting import (
@@ -25,16 +24,21 @@ from mercer.cognition.choices.fitting import (
     Slopes,
 )
 from mercer.cognition.choices.gcm import SummedSimilarity
-from mercer.cognition.choices.walks import first_passages, log_odds, mean_steps, mean_steps_to
+from mercer.cognition.choices.races import (
+    TIMING,
+    admit_times,
+    log_densities,
+    race,
+    whole_barriers,
+)
+from mercer.cognition.choices.walks import log_odds, mean_steps, mean_steps_to
 from mercer.cognition.experiments.stimuli import Memory, admit_stimuli
-from mercer.domains import Items, real_numbers
+from mercer.domains import Items
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 from mercer.rkhs import Function
 from mercer.values import Seed, positive
 
 __all__ = ["EBRW"]
-
-TIMING = ("step", "residual", "scale")  # of no importance for choices
 
 
 class EBRW(ChoiceModel):
@@ -164,7 +168,7 @@ class EBRW(ChoiceModel):
         """Return an answer to each stimulus, and the time that it took."""
         rng = np.random.default_rng(random_state)
         rows = admit_stimuli(stimuli, "stimuli", self.n_features_in_, self._columns)
-        A, B = _whole_barriers(self.params_)
+        A, B = whole_barriers(self.params_)
         L, rate, _ = self._race(rows, self.params_)
         p = 1 / (1 + np.exp(L))
         answers, steps = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
@@ -228,7 +232,7 @@ class EBRW(ChoiceModel):
             return tried[A, B][0]
 
         if not {"upper", "lower"} <= set(self.free_):
-            best = _whole_barriers(self.params_)
+            best = whole_barriers(self.params_)
             attempt(*best)
         else:
             best = min(((int(A), int(A)) for A in barriers), key=lambda pair: attempt(*pair))
@@ -289,28 +293,13 @@ class EBRW(ChoiceModel):
         self, rows: np.ndarray, codes: np.ndarray, t: np.ndarray, params: Mapping[str, Any]
     ) -> np.ndarray:
         shown, where = np.unique(rows, axis=0, return_inverse=True)
-        where = where.ravel()
-        L, rate, _ = self._race(shown, params)
-        p = 1 / (1 + np.exp(L))
-        A, B = _whole_barriers(params)
-        passages = np.stack(first_passages(np.clip(p, 1e-12, 1 - 1e-12), A, B))
-        n = np.arange(1, passages.shape[2] + 1)
-        with np.errstate(divide="ignore"):
-            log_n = np.log(passages[codes, where])
-            left = (t - params["residual"]) / params["scale"]
-            waited = left[:, None] - params["step"] * n
-            log_wait = np.log(np.maximum(waited, 0.0))
-        r = rate[where][:, None]
-        log_gamma = n * np.log(r) + (n - 1) * np.maximum(log_wait, -700.0) - r * waited
-        log_gamma -= gammaln(n)
-        log_gamma = np.where(waited > 0, log_gamma, -np.inf)
-        total = logsumexp(log_n + log_gamma, axis=1) - np.log(params["scale"])
-        return np.maximum(total, -700.0)  # an impossible time is only very improbable
+        summed = SummedSimilarity(self._memory, shown, float(self.order), float(self.exponent))
+        return log_densities(summed, where.ravel(), codes, t, params)
 
     def _race(self, rows: np.ndarray, params: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         """Return L = log(q/p), the total rate, and what brings slopes for L to the parameters."""
         summed = SummedSimilarity(self._memory, rows, float(self.order), float(self.exponent))
-        return _race(summed, params)
+        return race(summed, params)
 
     def _codes(self, answers: ArrayLike) -> np.ndarray:
         found = np.asarray(answers)
@@ -326,7 +315,7 @@ class EBRW(ChoiceModel):
         summed = SummedSimilarity(memory, rows, float(self.order), float(self.exponent))
 
         def rule(params: Mapping[str, Any]) -> tuple[np.ndarray, Slopes]:
-            L, _, pull = _race(summed, params)
+            L, _, pull = race(summed, params)
             value, bend = log_odds(L, params["upper"], params["lower"])
 
             def slopes(G: np.ndarray) -> dict[str, Any]:
@@ -363,56 +352,3 @@ class EBRW(ChoiceModel):
 
     def _function(self, memory: Memory, params: Mapping[str, Any]) -> Function:
         return Function(self._kernel(params), memory.rows, memory.labels)
-
-
-def _race(summed: SummedSimilarity, params: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    b = params["background"]
-    plain = {**params, "bias": np.ones(2), "gamma": 1.0}
-    logs, back = summed(plain)
-    with np.errstate(divide="ignore"):
-        both = np.logaddexp(logs, np.log(b))
-    share = np.exp(logs - both)
-
-    def pull(g: np.ndarray) -> dict[str, Any]:
-        G = np.column_stack([-g, g])
-        found = back(G * share)
-        return {
-            "sensitivity": found["sensitivity"],
-            "attention": found["attention"],
-            "background": float(np.sum(G * np.exp(-both))),
-        }
-
-    return both[:, 1] - both[:, 0], np.exp(both).sum(axis=1), pull
-
-
-def _whole_barriers(params: Mapping[str, Any]) -> tuple[int, int]:
-    A, B = params["upper"], params["lower"]
-    if round(A) != A or round(B) != B:
-        raise ValidityError(
-            f"distributions of times need whole barriers, found upper={A:.6g} and lower={B:.6g}; "
-            "fit_times finds them"
-        )
-    return int(A), int(B)
-
-
-def admit_times(times: ArrayLike, trials: int) -> np.ndarray:
-    """Return response times, refusing what cannot be one.
-
-    Examples
-    --------
-    >>> admit_times([0.4, 0.0], 2)
-    Traceback (most recent call last):
-        ...
-    mercer.errors.DomainError: the response time of trial 1 is 0.0; it must be a positive number
-    ...
-    """
-    found = real_numbers(times, "times")
-    if found.shape != (trials,):
-        raise DomainError(f"there are {trials} trials, but times have the shape {found.shape}")
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found > 0)))
-    if len(wrong):
-        raise DomainError(
-            f"the response time of trial {wrong[0]} is {found[wrong[0]]}; it must be a positive "
-            "number of seconds: leave the trial out, or find out why it was recorded so"
-        )
-    return found

@@ -16,6 +16,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from mercer.cognition.choices.choice_model import ChoiceModel
+from mercer.cognition.choices.fitting import Rule
 from mercer.cognition.experiments.designs import Design
 from mercer.cognition.experiments.experiment import Experiment
 from mercer.cognition.experiments.responses import log_softmax
@@ -25,7 +26,7 @@ from mercer.cognition.people.simulation import template_of
 from mercer.errors import DomainError
 from mercer.values import whole
 
-__all__ = ["Identification", "identify"]
+__all__ = ["Identification", "identification", "identify"]
 
 STEP = 1e-4
 NOTHING = 1e-7  # of the largest eigenvalue: a direction that nothing informs about
@@ -92,16 +93,22 @@ def identify(
     memory = chosen._store(memorize(shown.exemplars, shown.categories, shown.strengths))
     space = Coordinates(chosen._layout(memory))
     rule = chosen._rule(memory, np.asarray(shown.stimuli, dtype=np.float64))
-    u = space.of(space.layout.given)
+    totals = np.full(len(shown.stimuli), float(whole(identify, "trials", trials)))
+    return identification(space, rule, space.of(space.layout.given), totals)
+
+
+def identification(
+    space: Coordinates, rule: Rule, u: np.ndarray, totals: np.ndarray
+) -> Identification:
+    """Say what so many answers to each stimulus tell about coordinates near u."""
 
     def P(at: np.ndarray) -> np.ndarray:
         return np.exp(log_softmax(rule(space.params(at))[0]))
 
     steps = STEP * np.eye(space.size)
     J = np.array([(P(u + step) - P(u - step)) / (2 * STEP) for step in steps])
-    weight = whole(identify, "trials", trials) / np.maximum(P(u), 1e-12)
-    information = np.einsum("imk,jmk,mk->ij", J, J, weight)
-    return _report(information, space.names)
+    weight = totals[:, None] / np.maximum(P(u), 1e-12)
+    return _report(np.einsum("imk,jmk,mk->ij", J, J, weight), space.names)
 
 
 def _report(information: np.ndarray, names: tuple[str, ...]) -> Identification:

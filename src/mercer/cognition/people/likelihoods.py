@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -25,6 +25,7 @@ from mercer.cognition.experiments.stimuli import admit_stimuli, memorize
 from mercer.cognition.experiments.trials import TrialSequence
 from mercer.cognition.learners.learner import Learner, Trials, admit_trials
 from mercer.cognition.people.coordinates import FARTHEST, Coordinates
+from mercer.cognition.people.timed import TimedPeople, wants_times
 from mercer.errors import DomainError, SolveError, ValidityError, suggestion
 
 __all__ = ["ChoicePeople", "LearningPeople", "People", "people_of"]
@@ -37,6 +38,7 @@ LEAST = 1e-12  # probability that is told from 0
 class People(Protocol):
     """The answers of some people, with the likelihood of a model."""
 
+    explains: str  # what the likelihood is of
     space: Coordinates
     count: int
 
@@ -55,9 +57,17 @@ class People(Protocol):
     def start(self) -> np.ndarray:
         """Return coordinates where a search may begin."""
 
+    def only(self, who: np.ndarray) -> Self:
+        """Return some of the people."""
+
+    def deal(self, folds: int, rng: np.random.Generator) -> list[tuple[Self, Self]]:
+        """Deal the answers of each person to folds; return, for each, the others and its own."""
+
 
 class ChoicePeople:
     """Answers of people to stimuli, with a choice model."""
+
+    explains = "answers"
 
     def __init__(self, model: ChoiceModel, experiment: Experiment) -> None:
         data = experiment
@@ -71,11 +81,11 @@ class ChoicePeople:
                 "people need responses of shape (subjects, stimuli, categories), found "
                 f"{np.shape(data.responses)}; for one group of answers use the model's fit"
             )
-        self.subjects = admit_responses(data.responses, len(rows), memory.classes)
-        self.counts = np.array([one.counts for one in self.subjects])
+        subjects = admit_responses(data.responses, len(rows), memory.classes)
+        self.counts = np.array([one.counts for one in subjects])
         self.model, self.memory, self.rows = model, memory, rows
         self.names = data.subjects
-        self.space, self.count = Coordinates(self.layout), len(self.subjects)
+        self.space, self.count = Coordinates(self.layout), len(self.counts)
         self.rule = model._rule(memory, rows)
         self.together = self._together()
 
@@ -103,6 +113,24 @@ class ChoicePeople:
     def remarks(self) -> list[str]:
         """Return what a reader of the answers should know."""
         return remarks(self.counts, self.names, self.memory.classes)
+
+    def only(self, who: np.ndarray) -> Self:
+        return self._with(self.counts[who], [self.names[i] for i in who])
+
+    def deal(self, folds: int, rng: np.random.Generator) -> list[tuple[Self, Self]]:
+        held = np.zeros((folds, *self.counts.shape))
+        for person, counts in enumerate(self.counts):
+            cells = np.repeat(np.arange(counts.size), counts.astype(np.int64).ravel())
+            fold = rng.permutation(np.arange(len(cells)) % folds)
+            np.add.at(held[:, person].reshape(folds, -1), (fold, cells), 1)
+        return [(self._with(self.counts - one, self.names), self._with(one, self.names))
+                for one in held]  # fmt: skip
+
+    def _with(self, counts: np.ndarray, names: list[Any]) -> Self:
+        """Return people with these answers."""
+        found = copy.copy(self)
+        found.counts, found.names, found.count = counts, names, len(counts)
+        return found
 
     def start(self) -> np.ndarray:
         """Return what fits all people together."""
@@ -185,6 +213,10 @@ class Lesson:
     columns: np.ndarray
     known: np.ndarray
 
+    def among(self, rows: np.ndarray) -> Lesson:
+        """Return the same trials with some of the answers."""
+        return Lesson(self.trials, self.answered[rows], self.columns[rows], self.known[rows])
+
 
 def _lesson(one: TrialSequence) -> Lesson:
     told = {category for category in one.categories if category is not None}
@@ -202,6 +234,8 @@ def _lesson(one: TrialSequence) -> Lesson:
 
 class LearningPeople:
     """Answers of people while they learn, with a learner: trial by trial, in their own order."""
+
+    explains = "answers"
 
     def __init__(self, model: Learner, experiment: Experiment, free: Sequence[str] | None) -> None:
         if not model.fittable:
@@ -252,6 +286,25 @@ class LearningPeople:
     def observations(self) -> int:
         return sum(len(one.answered) for one in self.lessons)
 
+    def only(self, who: np.ndarray) -> Self:
+        found = copy.copy(self)
+        found.lessons = [self.lessons[i] for i in who]
+        found.sequences = [self.sequences[i] for i in who]
+        found.count = len(who)
+        return found
+
+    def deal(self, folds: int, rng: np.random.Generator) -> list[tuple[Self, Self]]:
+        sizes = [len(one.answered) for one in self.lessons]
+        fold = [rng.permutation(np.arange(n) % folds) for n in sizes]
+        return [(self._among([one != k for one in fold]), self._among([one == k for one in fold]))
+                for k in range(folds)]  # fmt: skip
+
+    def _among(self, chosen: list[np.ndarray]) -> Self:
+        """Return people with some of their answers, who have learned from all trials."""
+        found = copy.copy(self)
+        found.lessons = [one.among(rows) for one, rows in zip(self.lessons, chosen, strict=True)]
+        return found
+
     def remarks(self) -> list[str]:
         """Return what a reader of the answers should know."""
         found = []
@@ -299,7 +352,7 @@ class LearningPeople:
 
 def people_of(
     model: Any, experiment: Experiment, free: Sequence[str] | None = None
-) -> ChoicePeople | LearningPeople:
+) -> People:
     """Return the answers of people with the likelihood of a choice model or learner."""
     if not isinstance(experiment, Experiment):
         raise DomainError(f"experiment must be an Experiment, found {type(experiment).__name__}")
@@ -307,6 +360,8 @@ def people_of(
         if getattr(model, "loss", "likelihood") != "likelihood":
             raise ValidityError('people are fitted by likelihood, but loss is "sse"')
         chosen = model if free is None else clone(model).set_params(free=tuple(free))
+        if wants_times(chosen):
+            return TimedPeople(chosen, experiment)
         return ChoicePeople(chosen, experiment)
     if isinstance(model, Learner):
         return LearningPeople(model, experiment, free)

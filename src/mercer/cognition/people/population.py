@@ -24,15 +24,17 @@ from scipy.stats import norm
 from mercer.cognition.choices.fitting import bic
 from mercer.cognition.experiments.experiment import Experiment
 from mercer.cognition.people.coordinates import Coordinates
-from mercer.cognition.people.likelihoods import People, people_of
+from mercer.cognition.people.identify import identification
+from mercer.cognition.people.likelihoods import ChoicePeople, People, people_of
 from mercer.cognition.people.modes import Modes, find_modes
-from mercer.errors import ConvergenceWarning, ValidityError, suggestion
+from mercer.errors import ConvergenceWarning, ModelWarning, ValidityError, suggestion
 from mercer.values import Seed, whole
 
-__all__ = ["Population", "fit_people"]
+__all__ = ["Population", "fit_people", "fit_population"]
 
 METHODS = ("laplace", "mcem")
 LEAST_SPREAD = 1e-3  # of σ: people who are alike
+LONG, CREEP = 20, 10.0  # steps, and tolerances in all of them, by which a search only creeps
 WIDER = 1.3  # the sample's standard deviations, compared with the posterior's
 
 
@@ -56,6 +58,9 @@ class Population:
     converged : bool
     model : object
     people : People
+    notes : tuple of str
+        What a reader should know: people who always answered the same, parameters that the design
+        cannot tell apart.
     """
 
     space: Coordinates
@@ -68,6 +73,7 @@ class Population:
     converged: bool
     model: Any
     people: Any
+    notes: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -158,28 +164,49 @@ def fit_people(
     >>> found.persons.shape, found.converged
     ((30, 5), True)
     """
+    people = people_of(model, experiment, free)
+    return fit_population(
+        people, model, method, draws=draws, random_state=random_state, max_iter=max_iter,
+        tolerance=tolerance,
+    )  # fmt: skip
+
+
+def fit_population(
+    people: People,
+    model: Any,
+    method: str = "laplace",
+    *,
+    draws: int = 200,
+    random_state: Seed = 0,
+    max_iter: int = 300,
+    tolerance: float = 1e-3,
+) -> Population:
+    """Do what `fit_people` does, for people who are known already."""
     if method not in METHODS:
         raise ValidityError(f"method cannot be {method!r}{suggestion(str(method), METHODS)}")
     whole(fit_people, "draws", draws)
-    people = people_of(model, experiment, free)
     center, spread = people.start(), np.full(people.space.size, 0.5)
     noise = np.random.default_rng(random_state).standard_normal((draws, *_shape(people)))
     modes, history, converged = None, [], False
+    drifting: tuple[str, ...] = ()
     for _ in range(whole(fit_people, "max_iter", max_iter)):
         modes = find_modes(people, center, spread, None if modes is None else modes.at)
         if method == "laplace":
-            value, first, second = laplace_moments(modes, center, spread)
+            values, first, second = laplace_moments(modes, center, spread)
         else:
-            value, first, second = sampled_moments(people, modes, center, spread, noise)
-        history.append(value)
+            values, first, second = sampled_moments(people, modes, center, spread, noise)
+        history.append(float(values.sum()))
         before = np.concatenate([center, spread])
         center = first.mean(axis=0)
         variance = np.mean(second - 2 * first * center + center**2, axis=0)
         spread = np.sqrt(np.maximum(variance, LEAST_SPREAD**2))
-        moved = np.abs(np.concatenate([center, spread]) - before).max()
+        moved = np.abs(np.concatenate([center, spread]) - before)
         flat = len(history) > 1 and abs(history[-1] - history[-2]) < tolerance
-        if flat and moved < tolerance:
+        if flat and moved.max() < tolerance:
             converged = True
+            break
+        if len(history) > LONG and abs(history[-1] - history[-1 - LONG]) < CREEP * tolerance:
+            converged, drifting = True, _drifting(people.space, moved >= tolerance)
             break
     if not converged:
         change = abs(history[-1] - history[-2]) if len(history) > 1 else np.inf
@@ -187,29 +214,54 @@ def fit_people(
             f"after {max_iter} steps the log-likelihood of the population still changes by "
             f"{change:.2g}; raise max_iter",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     assert modes is not None
     return Population(
         people.space, center, spread, modes, history[-1], people.observations(), tuple(history),
         converged, model, people,
+        (*people.remarks(), *drifting, *_unidentified(people, center)),
     )  # fmt: skip
+
+
+def _drifting(space: Coordinates, moves: np.ndarray) -> tuple[str, ...]:
+    """Return what there is to know of parameters that move while the likelihood does not."""
+    names = [f"{kind} of {name}" for kind in ("center", "spread") for name in space.names]
+    which = ", ".join(name for name, moved in zip(names, moves, strict=True) if moved)
+    return (f"{which} could go on without a change of the likelihood: the answers hardly tell it",)
+
+
+def _unidentified(people: People, center: np.ndarray) -> tuple[str, ...]:
+    """Return, and warn of, what the stimuli that were asked about cannot tell of μ."""
+    if not isinstance(people, ChoicePeople):
+        return ()
+    totals = people.counts.sum(axis=(0, 2))
+    given = people.space.of(people.space.layout.given)
+    # A fit may end where answers are certain, and equal weights may lie between two that are as
+    # good: a design is at fault only if it tells nothing elsewhere either.
+    rng = np.random.default_rng(0)
+    places = [center, *(given + rng.normal(size=(3, len(given))))]
+    found = [identification(people.space, people.rule, u, totals) for u in places]
+    if not any(one.identified for one in found):
+        lost = "; ".join(found[0].warnings)
+        warnings.warn(f"some estimates mean nothing: {lost}", ModelWarning, stacklevel=4)
+    return found[0].warnings
 
 
 def laplace_moments(
     modes: Modes, center: np.ndarray, spread: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the marginal log-likelihood, and E u and E u² of each person."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the marginal log-likelihood, E u and E u² of each person."""
     D = len(center)
     prior = norm.logpdf(modes.at, center, spread).sum(axis=1)
     volume = 0.5 * (D * np.log(2 * np.pi) + np.linalg.slogdet(modes.covariance)[1])
     second = modes.at**2 + np.diagonal(modes.covariance, axis1=1, axis2=2)
-    return float(np.sum(modes.log_likelihoods + prior + volume)), modes.at, second
+    return modes.log_likelihoods + prior + volume, modes.at, second
 
 
 def sampled_moments(
     people: People, modes: Modes, center: np.ndarray, spread: np.ndarray, noise: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the same from samples that are weighted by p(answers|u) N(u; μ, σ²)/q(u)."""
     factors = WIDER * np.linalg.cholesky(modes.covariance)
     U = modes.at + np.einsum("sij,rsj->rsi", factors, noise)
@@ -219,10 +271,10 @@ def sampled_moments(
     logs = log_p + norm.logpdf(U, center, spread).sum(axis=2) - log_q
     top = logs.max(axis=0)
     weights = np.exp(logs - top)
-    value = float(np.sum(top + np.log(weights.mean(axis=0))))
+    values = top + np.log(weights.mean(axis=0))
     weights /= weights.sum(axis=0)
     first = np.einsum("rs,rsd->sd", weights, U)
-    return value, first, np.einsum("rs,rsd->sd", weights, U**2)
+    return values, first, np.einsum("rs,rsd->sd", weights, U**2)
 
 
 def _shape(people: People) -> tuple[int, int]:

@@ -8,7 +8,7 @@ how many people does that need?
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,10 @@ import pandas as pd
 
 from mercer.cognition.experiments.designs import Design
 from mercer.cognition.experiments.experiment import Experiment
+from mercer.cognition.learners.learner import Learner
 from mercer.cognition.people.population import fit_people
 from mercer.cognition.people.simulation import simulate_people
-from mercer.errors import ConvergenceWarning, DomainError
+from mercer.errors import ConvergenceWarning, DomainError, ModelWarning
 from mercer.values import whole
 
 __all__ = ["ModelRecovery", "Power", "Recovery", "power", "recover", "recover_models"]
@@ -144,7 +145,7 @@ def recover_models(
         Their parameters are those of the person in the middle; what is free differs between
         people.
     design, subjects, trials, spread, seed
-        As in `simulate_people`.
+        As in `simulate_people`. Where some models learn, all answer in the trials of the design.
     repeats : int
         Experiments for each model.
 
@@ -158,10 +159,10 @@ def recover_models(
     """
     if len(models) < 2:
         raise DomainError(f"give two models or more, found {len(models)}")
-    rows = []
+    rows, asked = [], _trials(models.values(), trials)
     for true in models:
         for repeat in range(whole(recover_models, "repeats", repeats)):
-            made = simulate_people(models[true], design, subjects, trials, spread,
+            made = simulate_people(models[true], design, subjects, asked, spread,
                                    seed=seed + 1000 * repeat)  # fmt: skip
             scores = {name: _bic(model, made.experiment) for name, model in models.items()}
             chosen = min(scores, key=lambda name: scores[name])
@@ -173,9 +174,15 @@ def recover_models(
     return ModelRecovery(confusion, margins)
 
 
+def _trials(models: Iterable[Any], trials: int) -> int | None:
+    """Return how often choice models are asked: if there are learners, as often as these."""
+    return None if any(isinstance(model, Learner) for model in models) else trials
+
+
 def _bic(model: Any, experiment: Experiment) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ModelWarning)  # what is compared are predictions
         return fit_people(model, experiment).bic
 
 
@@ -238,11 +245,11 @@ def power(
     >>> found.table.index.tolist()
     [2, 6]
     """
-    rows = {}
+    rows, asked = {}, _trials((true, other), trials)
     for count in subjects:
         right = 0
         for repeat in range(whole(power, "repeats", repeats)):
-            made = simulate_people(true, design, count, trials, spread, seed=seed + 1000 * repeat)
+            made = simulate_people(true, design, count, asked, spread, seed=seed + 1000 * repeat)
             right += _bic(true, made.experiment) < _bic(other, made.experiment)
         rows[int(count)] = _wilson(right, repeats)
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["share", "low", "high"])

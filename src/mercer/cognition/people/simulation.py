@@ -13,12 +13,14 @@ from sklearn.base import clone
 from mercer.cognition.choices.choice_model import ChoiceModel
 from mercer.cognition.choices.fitting import ParameterLayout, PositiveReal
 from mercer.cognition.choices.intervals import simulate_counts
+from mercer.cognition.choices.random_walk import EBRW
 from mercer.cognition.choices.reals import Share
 from mercer.cognition.experiments.designs import Design
 from mercer.cognition.experiments.experiment import Experiment
 from mercer.cognition.experiments.stimuli import memorize
 from mercer.cognition.learners.learner import Learner
 from mercer.cognition.people.coordinates import Coordinates
+from mercer.cognition.people.timed import timed_layout, wants_times
 from mercer.errors import DomainError, ValidityError
 from mercer.values import whole
 
@@ -51,7 +53,7 @@ def simulate_people(
     model: Any,
     design: Design | Experiment,
     subjects: int = 20,
-    trials: int = 10,
+    trials: int | None = 10,
     spread: float | Mapping[str, float] = 0.3,
     free: Sequence[str] | None = None,
     seed: int = 0,
@@ -66,8 +68,10 @@ def simulate_people(
         For learners a design, whose trials each person gets in a random order. For choice models
         what was learned and asked; the stimuli of a design are both.
     subjects : int
-    trials : int
-        How often a choice model is asked about each stimulus.
+    trials : int or None
+        How often a choice model is asked about each stimulus. With None it answers in the trials
+        of a design, in their order, as learners do: by all that is to be learned, from the first
+        one on.
     spread : float or mapping
         Standard deviation of the coordinates (logarithms, log odds), of all or by name of the
         parameter.
@@ -85,8 +89,12 @@ def simulate_people(
     rng = np.random.default_rng([seed, 7])
     count = whole(simulate_people, "subjects", subjects)
     if isinstance(model, ChoiceModel):
-        return _choosing(model, design, count, whole(simulate_people, "trials", trials), spread,
-                         free, rng)  # fmt: skip
+        chosen = model if free is None else clone(model).set_params(free=tuple(free))
+        if trials is not None:
+            whole(simulate_people, "trials", trials)
+        if trials is None or wants_times(chosen):
+            return _one_by_one(chosen, design, count, trials, spread, seed, rng)
+        return _choosing(chosen, design, count, trials, spread, rng)
     if isinstance(model, Learner):
         if not isinstance(design, Design):
             raise DomainError(f"learners need a Design, such as shj('II'), found {design!r}")
@@ -97,11 +105,10 @@ def simulate_people(
 
 
 def _choosing(
-    model: ChoiceModel, design: Any, count: int, trials: int, spread: Any, free: Any,
+    chosen: ChoiceModel, design: Any, count: int, trials: int, spread: Any,
     rng: np.random.Generator,
 ) -> SimulatedPeople:  # fmt: skip
     shown = template_of(design)
-    chosen = model if free is None else clone(model).set_params(free=tuple(free))
     memory = chosen._store(memorize(shown.exemplars, shown.categories, shown.strengths))
     space = Coordinates(chosen._layout(memory))
     truth = _draw(space, space.of(space.layout.given), spread, count, rng)
@@ -117,6 +124,54 @@ def _choosing(
         shown.names, shown.source,
     )  # fmt: skip
     return SimulatedPeople(answered, space, truth)
+
+
+def _one_by_one(
+    model: ChoiceModel, design: Any, count: int, trials: int | None, spread: Any, seed: int,
+    rng: np.random.Generator,
+) -> SimulatedPeople:  # fmt: skip
+    """Let a choice model answer trial by trial, with times if it has any."""
+    shown = template_of(design)
+    memory = model._store(memorize(shown.exemplars, shown.categories, shown.strengths))
+    if trials is None:
+        if not isinstance(design, Design):
+            raise DomainError(
+                "trials=None takes the trials of a Design; say how many, or give one"
+            )
+        orders = design.orders(count, seed)
+    else:
+        asked = np.tile(np.arange(len(shown.stimuli)), trials)
+        orders = np.stack([rng.permutation(asked) for _ in range(count)])
+    given = {name: model._value(name, memory) for name in model.kinds}
+    timed = isinstance(model, EBRW) and wants_times(model)
+    layout = timed_layout(model, memory.width, given) if timed else model._layout(memory)
+    space = Coordinates(layout)
+    truth = _draw(space, space.of(layout.given), spread, count, rng)
+    tables = []
+    for person, (u, order) in enumerate(zip(truth, orders, strict=True)):
+        rows = np.asarray(shown.stimuli, dtype=np.float64)[order]
+        table = pd.DataFrame(rows, columns=[f"x{i + 1}" for i in range(rows.shape[1])])
+        table.insert(0, "subject", person)
+        if trials is None:
+            table["category"] = np.asarray(shown.categories)[order]
+        one = clone(model).set_params(**_as_given(space.params(u)), free=())
+        one.fit(shown.exemplars, shown.categories, strengths=shown.strengths)
+        if timed:
+            table["answer"], table["time"] = one.simulate_times(rows, rng)
+        else:
+            picks = simulate_counts(one.predict_log_proba(rows), 1, rng).argmax(axis=1)
+            table["answer"] = one.classes_[picks]
+        tables.append(table)
+    answered = Experiment.from_trials(
+        pd.concat(tables, ignore_index=True), shown.exemplars, shown.categories, shown.source
+    )
+    return SimulatedPeople(answered, space, truth)
+
+
+def _as_given(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as a model is given them."""
+    return {name: float(value) if np.ndim(value) == 0 else tuple(value)
+            for name, value in params.items()}  # fmt: skip
 
 
 def _learning(
