@@ -11,6 +11,7 @@ from mercer.cognition.choices.mds_choice import MDSChoice
 from mercer.cognition.choices.random_walk import EBRW
 from mercer.cognition.experiments.classics import (
     dot_patterns,
+    dot_patterns_asked,
     information_integration,
     inverse_base_rate,
     inverse_base_rate_human,
@@ -18,6 +19,11 @@ from mercer.cognition.experiments.classics import (
 )
 from mercer.cognition.experiments.designs import Design, five_four, medin_schaffer, shj, shj_human
 from mercer.cognition.experiments.experiment import Experiment
+from mercer.cognition.experiments.perception import (
+    circles,
+    condensation_human,
+    filtration_condensation,
+)
 from mercer.cognition.learners.alcove import ALCOVE
 from mercer.cognition.learners.associative import Mackintosh, PearceHall, RescorlaWagner
 from mercer.cognition.learners.covis import COVIS
@@ -92,11 +98,15 @@ __all__ = [
     "VaryingAbstraction",
     "attention_over_trials",
     "check_similarity",
+    "circles",
     "classical_scaling",
     "compare",
     "compare_people",
+    "condensation_human",
     "context_model",
     "dot_patterns",
+    "dot_patterns_asked",
+    "filtration_condensation",
     "fit_alcove",
     "fit_gradient",
     "fit_people",

@@ -4,11 +4,17 @@ import numpy as np
 import pytest
 
 from mercer.cognition import (
+    GCM,
     LinearBound,
     RescorlaWagner,
+    circles,
+    condensation_human,
     dot_patterns,
+    dot_patterns_asked,
+    filtration_condensation,
     information_integration,
     probabilistic_diagnosis,
+    simulate_people,
 )
 from mercer.cognition.experiments.classics import DISTORTIONS
 from mercer.cognition.experiments.designs import Design, five_four, medin_schaffer, shj, shj_human
@@ -160,8 +166,54 @@ def test_a_rule_is_enough_for_one_kind_only():
         assert (accuracy[1] - accuracy[0] > gain) == (kind == "integration")
 
 
+def test_prototypes_that_nobody_has_seen_are_nearest_to_all_that_was_learned():
+    asked, design = (
+        dot_patterns_asked(5, (6, 6), (5, 7.7), each=3, seed=4),
+        dot_patterns(5, (6, 6), seed=4),
+    )
+    np.testing.assert_array_equal(asked.exemplars, design.stimuli)
+    np.testing.assert_array_equal(asked.stimuli[:12], design.stimuli)
+    names = np.array(asked.names)
+    assert (names == "A prototype").sum() == 1 and (names == "B new 7.7").sum() == 3
+    members = asked.exemplars[asked.categories == "A"]
+
+    def gap(name):
+        rows = asked.stimuli[names == name]
+        return np.abs(rows[:, None] - members).mean()
+
+    assert gap("A prototype") < gap("A new 5") < gap("A new 7.7")
+    made = simulate_people(GCM(0.02, free=("sensitivity",)), asked, subjects=2, trials=3)
+    assert made.experiment.responses.shape == (2, len(names), 2)
+
+
+def test_condensation_needs_both_dimensions_and_filtration_one():
+    for kind in ("filtration", "condensation"):
+        design = filtration_condensation(kind)
+        X, y = design.stimuli, design.categories == "A"
+        told = [abs((X[:, i] <= c)[y].mean() - (X[:, i] <= c)[~y].mean())
+                for i in (0, 1) for c in (1, 2, 3)]  # fmt: skip
+        assert (max(told) == 1) == (kind == "filtration")
+        assert y.sum() == 4
+    assert (condensation_human().responses.sum(axis=1) == 320).all()
+
+
+def test_circles_were_learned_by_size_or_by_angle():
+    for kind, axis in (("angle", 0), ("size", 1)):
+        seen = circles(kind)
+        one, two = (seen.exemplars[seen.categories == k, axis] for k in (1, 2))
+        assert one.max() < two.min()
+
+
 def test_levels_and_kinds_that_are_not_there():
     with pytest.raises(DomainError, match="no level 2"):
         dot_patterns(2)
     with pytest.raises(DomainError, match="kind cannot be 'rules'"):
         information_integration("rules")
+    with pytest.raises(DomainError, match="kind cannot be 'color'"):
+        circles("color")
+    with pytest.raises(DomainError, match="did you mean 'filtration'"):
+        filtration_condensation("filtratoin")
+    with pytest.raises(DomainError, match="no level 2"):
+        dot_patterns_asked(new=(2,))
+    with pytest.raises(DomainError, match="sizes must be 2 to 10 whole numbers"):
+        dot_patterns(sizes=(3,))

@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from mercer.cognition.experiments.designs import Design
+from mercer.cognition.experiments.experiment import Experiment
 from mercer.errors import DomainError, suggestion
 
 __all__ = [
     "dot_patterns",
+    "dot_patterns_asked",
     "information_integration",
     "inverse_base_rate",
     "inverse_base_rate_human",
@@ -29,6 +31,8 @@ DISTORTIONS = {
 }  # fmt: skip
 RINGS = (0, 1, 2, 5, 10)
 GRID, DOTS = 30, 9
+CATEGORIES = "ABCDEFGHIJ"
+SOURCE_DOTS = "after Posner & Keele (1968), Journal of Experimental Psychology 77, 353–363"
 
 # Four symptoms, and how probable each is with the rare and the common disease (Gluck & Bower,
 # 1988).
@@ -104,17 +108,79 @@ def dot_patterns(
     >>> dot_patterns(sizes=(3, 6, 9))
     Design(18 stimuli of 18 dimensions, 4 blocks)
     """
+    rows, names, _ = _dot_patterns(level, sizes, np.random.default_rng(seed))
+    return Design(rows, names, ((1,),) * blocks, SOURCE_DOTS)
+
+
+def dot_patterns_asked(
+    level: float = 6,
+    sizes: Sequence[int] = (4, 4, 4),
+    new: Sequence[float] = (5, 7.7),
+    each: int = 2,
+    seed: int = 0,
+) -> Experiment:
+    """Return what is asked after the training of `dot_patterns` with the same level and sizes.
+
+    Old patterns; the prototypes, which nobody has seen, and which people know nearly as well
+    (Posner & Keele, 1968); and new ones. Answers are None: a template for `simulate_people` and
+    for your own.
+
+    Parameters
+    ----------
+    level, sizes, seed
+        Of the training.
+    new : sequence of float
+        Levels of distortion of new patterns.
+    each : int
+        New patterns of each level and category.
+
+    Examples
+    --------
+    >>> asked = dot_patterns_asked()
+    >>> len(asked.exemplars), len(asked.stimuli)
+    (12, 27)
+    >>> asked.names[0], asked.names[12], asked.names[-1]
+    ('A old', 'A prototype', 'C new 7.7')
+    """
+    for one in new:
+        _known_level(one)
+    rng = np.random.default_rng(seed)
+    rows, names, prototypes = _dot_patterns(level, sizes, rng)
+    letters = CATEGORIES[: len(prototypes)]
+    stimuli = [*rows, *(one.ravel() for one in prototypes)]
+    titles = [*(f"{name} old" for name in names), *(f"{name} prototype" for name in letters)]
+    for one in new:
+        for name, prototype in zip(letters, prototypes, strict=True):
+            stimuli += [_distorted(prototype, one, rng) for _ in range(each)]
+            titles += [f"{name} new {one:g}"] * each
+    shown = np.array(stimuli, dtype=float)
+    return Experiment(rows, np.array(names), shown, None, names=tuple(titles), source=SOURCE_DOTS)
+
+
+def _known_level(level: float) -> None:
     if level not in DISTORTIONS:
         raise DomainError(f"there is no level {level!r}; they are {list(DISTORTIONS)}")
-    rng = np.random.default_rng(seed)
-    rows, names = [], []
-    for k, size in enumerate(sizes):
-        prototype = rng.integers(GRID // 6, GRID - GRID // 6, (DOTS, 2))
-        for _ in range(size):
-            rows.append(np.array([_moved(dot, level, rng) for dot in prototype]).ravel())
-            names.append("ABCDEFGHIJ"[k])
-    source = "after Posner & Keele (1968), Journal of Experimental Psychology 77, 353–363"
-    return Design(np.array(rows, dtype=float), names, ((1,),) * blocks, source)
+
+
+def _dot_patterns(
+    level: float, sizes: Sequence[int], rng: np.random.Generator
+) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
+    """Return patterns with their categories, and the prototypes."""
+    _known_level(level)
+    if not 2 <= len(sizes) <= len(CATEGORIES) or min(sizes) < 1:
+        raise DomainError(
+            f"sizes must be 2 to {len(CATEGORIES)} whole numbers from 1 on, found {tuple(sizes)}"
+        )
+    rows, names, prototypes = [], [], []
+    for name, size in zip(CATEGORIES, sizes, strict=False):
+        prototypes.append(rng.integers(GRID // 6, GRID - GRID // 6, (DOTS, 2)))
+        rows += [_distorted(prototypes[-1], level, rng) for _ in range(size)]
+        names += [name] * size
+    return np.array(rows, dtype=float), names, prototypes
+
+
+def _distorted(prototype: np.ndarray, level: float, rng: np.random.Generator) -> np.ndarray:
+    return np.array([_moved(dot, level, rng) for dot in prototype]).ravel()
 
 
 def _moved(dot: np.ndarray, level: float, rng: np.random.Generator) -> np.ndarray:

@@ -350,9 +350,7 @@ class LearningPeople:
         return float(np.clip(getattr(self.model, name), low, most))
 
 
-def people_of(
-    model: Any, experiment: Experiment, free: Sequence[str] | None = None
-) -> People:
+def people_of(model: Any, experiment: Experiment, free: Sequence[str] | None = None) -> People:
     """Return the answers of people with the likelihood of a choice model or learner."""
     if not isinstance(experiment, Experiment):
         raise DomainError(f"experiment must be an Experiment, found {type(experiment).__name__}")

@@ -15,13 +15,15 @@ from mercer.cognition.experiments.experiment import Experiment
 from mercer.cognition.people.chains import effective_size, split_rhat
 from mercer.cognition.people.coordinates import Coordinates
 from mercer.cognition.people.likelihoods import people_of
+from mercer.cognition.people.nuts import sample_with_slopes
 from mercer.cognition.people.population import fit_people
 from mercer.cognition.people.sampler import Draws, Prior, sample
-from mercer.errors import ConvergenceWarning
+from mercer.errors import ConvergenceWarning, ValidityError, suggestion
 from mercer.values import Seed, positive, whole
 
 __all__ = ["WAIC", "Posterior", "posterior"]
 
+SAMPLERS = {"gibbs": sample, "nuts": sample_with_slopes}
 POOR = 1.05  # R̂ from which on a chain has not arrived
 
 
@@ -126,6 +128,7 @@ def posterior(
     chains: int = 4,
     wide: float = 2.5,
     scale: float = 1.0,
+    sampler: str = "gibbs",
     random_state: Seed = 0,
 ) -> Posterior:
     """Draw from the posterior of a population of people: full Bayes.
@@ -140,6 +143,10 @@ def posterior(
     draws, warmup, chains : int
     wide, scale : float
         Of the priors, on the scale of coordinates (logarithms, log odds).
+    sampler : {"gibbs", "nuts"}
+        Our own, which needs likelihoods only; or the No-U-Turn sampler of nutpie, an optional
+        extra (``pip install "mercer[bayes]"``), which needs smooth likelihoods and more time for
+        each draw, but follows correlations. Where both can be used they should agree.
     random_state : int, Generator or None
 
     Examples
@@ -153,6 +160,8 @@ def posterior(
     """
     for name, value in (("draws", draws), ("warmup", warmup), ("chains", chains)):
         whole(posterior, name, value, least=1 if name != "draws" else 4)
+    if sampler not in SAMPLERS:
+        raise ValidityError(f"sampler cannot be {sampler!r}{suggestion(str(sampler), SAMPLERS)}")
     positive(posterior, "wide", wide)
     positive(posterior, "scale", scale)
     people = people_of(model, experiment, free)
@@ -162,7 +171,8 @@ def posterior(
     prior = Prior(people.space.of(people.space.layout.given), wide, scale)
     rng = np.random.default_rng(random_state)
     spread = np.maximum(first.spread, 0.05)
-    found = sample(people, first.modes, first.center, spread, prior, chains, draws, warmup, rng)
+    draw = SAMPLERS[sampler]
+    found = draw(people, first.modes, first.center, spread, prior, chains, draws, warmup, rng)
     result = Posterior(people.space, found, model, people)
     if chains > 1 and (worst := result.rhat) > POOR:
         warnings.warn(

@@ -51,7 +51,8 @@ class Draws:
     center, spread : ndarray of shape (chains, draws, D)
     persons : ndarray of shape (chains, draws, people, D)
     accepted : float
-        Share of the independent proposals that were taken.
+        Share of the independent proposals that were taken; of `nuts`, of steps that did not
+        diverge.
     """
 
     center: np.ndarray
