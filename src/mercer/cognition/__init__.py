@@ -1,13 +1,14 @@
 """Cognition: models of how people categorize, on the same kernels as everything else."""
 
 from mercer.cognition.choices.abstraction import MixtureModel, VaryingAbstraction
-from mercer.cognition.choices.bounds import LinearBound, OptimalBound, QuadraticBound
+from mercer.cognition.choices.bounds import LinearBound, QuadraticBound
 from mercer.cognition.choices.compare import Comparison, compare
 from mercer.cognition.choices.confusions import SimilarityChoice
 from mercer.cognition.choices.exemplar_ridge import ExemplarRidge
 from mercer.cognition.choices.fitting import Fit
 from mercer.cognition.choices.gcm import GCM, PrototypeModel, context_model
 from mercer.cognition.choices.mds_choice import MDSChoice
+from mercer.cognition.choices.optimal_bound import OptimalBound
 from mercer.cognition.choices.random_walk import EBRW
 from mercer.cognition.experiments.classics import (
     dot_patterns,

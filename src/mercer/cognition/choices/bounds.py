@@ -21,6 +21,13 @@ from mercer.cognition.choices.fitting import (
     Rule,
     Slopes,
 )
+from mercer.cognition.choices.gaussian_bounds import (
+    best_linear,
+    best_quadratic,
+    center,
+    real_weights,
+    spreads,
+)
 from mercer.cognition.choices.noisy_bounds import Discriminant, binary_scores, curvature_pairs
 from mercer.cognition.choices.reals import Reals
 from mercer.cognition.experiments.stimuli import Memory
@@ -29,7 +36,7 @@ from mercer.kernels import Polynomial
 from mercer.rkhs import Function
 from mercer.values import Seed, finite, positive
 
-__all__ = ["DecisionBound", "LinearBound", "OptimalBound", "QuadraticBound"]
+__all__ = ["DecisionBound", "LinearBound", "QuadraticBound"]
 
 
 class DecisionBound(ChoiceModel):
@@ -333,169 +340,3 @@ class QuadraticBound(DecisionBound):
             }
 
         return found.u, pull
-
-
-class OptimalBound(DecisionBound):
-    """The bound that makes fewest errors, with noise (the fixed models of Ashby & Gott, 1988).
-
-    Each category is taken as a Gaussian with the mean and covariance of its exemplars, and h(x) is
-    the logarithm of the ratio of their densities. People have this bound, says the model, noise of
-    perception σ in every direction, and perhaps a bias δ:
-
-        P(first category | x) = Φ((E h − δ)/√var h).
-
-    Parameters
-    ----------
-    noise : float
-        σ > 0, in the units of the stimuli.
-    criterion : float
-        δ, which is 0 for the fewest errors.
-    covariance : {"shared", "own"}
-        One covariance makes the bound linear, one for each category makes it quadratic.
-    free : sequence of {"noise", "criterion"}
-    loss, starts, random_state, max_iter
-        As in `GCM`.
-
-    Attributes
-    ----------
-    params_, classes_, function_, kernel_, free_
-        As in `LinearBound`.
-    log_likelihood_, sse_, aic_, bic_, fit_, subjects_
-        As in `GCM`.
-
-    Examples
-    --------
-    >>> X, y = [[0.0], [2.0], [4.0], [6.0]], ["a", "a", "b", "b"]
-    >>> model = OptimalBound().fit(X, y, responses=[[20, 0], [15, 5], [5, 15], [1, 19]])
-    >>> round(model.params_["noise"], 2), model.free_
-    (1.52, ('noise',))
-    """
-
-    kinds: ClassVar[dict[str, str]] = {"noise": "positive", "criterion": "real"}
-
-    def __init__(
-        self,
-        noise: float = 1.0,
-        criterion: float = 0.0,
-        covariance: str = "shared",
-        free: Sequence[str] = ("noise",),
-        loss: str = "likelihood",
-        *,
-        starts: int = 3,
-        random_state: Seed = 0,
-        max_iter: int = 500,
-    ) -> None:
-        self.noise = noise
-        self.criterion = criterion
-        self.covariance = covariance
-        self.free = free
-        self.loss = loss
-        self.starts = starts
-        self.random_state = random_state
-        self.max_iter = max_iter
-
-    def _value(self, name: str, memory: Memory) -> Any:
-        if name == "criterion":
-            return finite(self, name, self.criterion)
-        return positive(self, name, self.noise)
-
-    def _constraint(self, name: str, memory: Memory) -> Constraint:
-        return PositiveReal(name) if name == "noise" else Reals(name, (1.0,), scalar=True)
-
-    def _guess(self, memory: Memory) -> dict[str, Any]:
-        return {"noise": 0.5 * float(spreads(memory).mean())}
-
-    def _discriminant(self, memory: Memory, params: Mapping[str, Any]) -> Discriminant:
-        if self.covariance not in ("shared", "own"):
-            raise ValidityError(f'covariance is "shared" or "own", found {self.covariance!r}')
-        best = best_linear if self.covariance == "shared" else best_quadratic
-        h = best(memory)
-        if not (h.w.any() or h.Q.any()):
-            raise DomainError(
-                "the categories have the same mean and covariance, so that no bound is better "
-                "than another; use LinearBound or QuadraticBound"
-            )
-        return Discriminant(h.Q, h.w, h.b - params["criterion"], h.m)
-
-    def _decide(
-        self, memory: Memory, rows: np.ndarray, params: Mapping[str, Any]
-    ) -> tuple[np.ndarray, Any]:
-        h = self._discriminant(memory, params)
-        found = h.noisy(rows, params["noise"], 0.0)
-
-        def pull(g: np.ndarray) -> dict[str, Any]:
-            return {
-                "noise": float(g @ h.noise_slope(rows, params["noise"], found)),
-                "criterion": -float(g @ found.for_mean),
-            }
-
-        return found.u, pull
-
-
-def center(memory: Memory) -> np.ndarray:
-    """Return the mean of all exemplars."""
-    return memory.rows.mean(axis=0)
-
-
-def spreads(memory: Memory) -> np.ndarray:
-    """Return the standard deviation of each dimension, 1 for one that does not vary."""
-    found = memory.rows.std(axis=0)
-    return np.where(found > 0, found, 1.0)
-
-
-def gaussians(memory: Memory) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the mean and covariance of each category, weighted by strengths."""
-    found = []
-    for k in range(len(memory.classes)):
-        here = memory.codes == k
-        V, X = memory.strengths[here], memory.rows[here]
-        mean = V @ X / V.sum()
-        found.append((mean, (V[:, None] * (X - mean)).T @ (X - mean) / V.sum()))
-    return found
-
-
-def best_linear(memory: Memory) -> Discriminant:
-    """Return the log ratio of two Gaussians with one covariance."""
-    (one, A), (two, B) = gaussians(memory)
-    shares = memory.labels.sum(axis=0) / memory.strengths.sum()
-    inverse = _inverse(shares[0] * A + shares[1] * B)
-    m = center(memory)
-    w = inverse @ (one - two)
-    zero = np.zeros_like(inverse)
-    return Discriminant(zero, w, float(w @ (m - (one + two) / 2)), m)
-
-
-def best_quadratic(memory: Memory) -> Discriminant:
-    """Return the log ratio of two Gaussians with covariances of their own."""
-    (one, A), (two, B) = gaussians(memory)
-    m, PA, PB = center(memory), _inverse(A), _inverse(B)
-    one, two = one - m, two - m
-    sign_A, sign_B = np.linalg.slogdet(PA)[1], np.linalg.slogdet(PB)[1]
-    b = 0.5 * (two @ PB @ two - one @ PA @ one + sign_A - sign_B)
-    return Discriminant(0.5 * (PB - PA), PA @ one - PB @ two, float(b), m)
-
-
-def _inverse(covariance: np.ndarray) -> np.ndarray:
-    """Return the inverse, in which a direction without spread has a little of it."""
-    d = len(covariance)
-    least = 1e-3 * max(float(np.trace(covariance)) / d, 1e-300)
-    if not covariance.any():
-        return np.eye(d)
-    values, vectors = np.linalg.eigh(covariance)
-    return (vectors / np.maximum(values, least)) @ vectors.T
-
-
-def real_weights(owner: object, name: str, value: Any, count: int, per: str) -> np.ndarray:
-    """Return numbers of either sign, one for each dimension or pair."""
-    try:
-        found = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValidityError(
-            f"{name} of {type(owner).__name__} must be numbers, found {value!r}"
-        ) from error
-    if found.shape != (count,) or not np.isfinite(found).all():
-        raise ValidityError(
-            f"{name} of {type(owner).__name__} must have one finite number per {per}, {count} in "
-            f"all; found {value}"
-        )
-    return found

@@ -22,8 +22,10 @@ def rank_normalized(draws: np.ndarray) -> np.ndarray:
 
 
 def split_rhat(draws: np.ndarray) -> float:
-    """Return R̂ of chains (rows), each cut in two: about 1 where all have arrived at the same
-    place.
+    """Return R̂ of chains (rows), each cut in two: about 1 where all have arrived at one place.
+
+    The larger one of places and of distances from the median, both as normal scores of ranks:
+    chains may differ in where they are, or in how widely they walk (Vehtari et al., 2021).
 
     Examples
     --------
@@ -32,14 +34,22 @@ def split_rhat(draws: np.ndarray) -> float:
     True
     >>> bool(split_rhat(rng.normal(size=(2, 500)) + [[0], [3]]) > 1.5)
     True
+    >>> bool(split_rhat(rng.normal(size=(2, 500)) * [[1], [5]]) > 1.2)
+    True
     """
     half = draws.shape[1] // 2
-    parts = rank_normalized(np.vstack([draws[:, :half], draws[:, -half:]]))
-    within = parts.var(axis=1, ddof=1).mean()
-    between = parts.mean(axis=1).var(ddof=1)
+    parts = np.vstack([draws[:, :half], draws[:, -half:]])
+    return max(_rhat(parts), _rhat(np.abs(parts - np.median(parts))))
+
+
+def _rhat(parts: np.ndarray) -> float:
+    scores = rank_normalized(parts)
+    within = scores.var(axis=1, ddof=1).mean()
+    between = scores.mean(axis=1).var(ddof=1)
     if within == 0:
         return 1.0 if between == 0 else float("inf")
-    return float(np.sqrt((half - 1) / half + between / within))
+    n = parts.shape[1]
+    return float(np.sqrt((n - 1) / n + between / within))
 
 
 def effective_size(draws: np.ndarray) -> float:
