@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from mercer.cognition import GCM, LinearBound, OptimalBound, QuadraticBound
-from mercer.cognition.choices.gaussian_bounds import best_linear, best_quadratic
 from mercer.cognition.choices.fitting import ResponseLoss
+from mercer.cognition.choices.gaussian_bounds import best_linear, best_quadratic
 from mercer.cognition.choices.noisy_bounds import Discriminant
 from mercer.cognition.experiments.responses import Responses
 from mercer.cognition.experiments.stimuli import memorize
