@@ -9,6 +9,7 @@ from mercer.cognition.choices.fitting import Fit
 from mercer.cognition.choices.gcm import GCM, PrototypeModel, context_model
 from mercer.cognition.choices.mds_choice import MDSChoice
 from mercer.cognition.choices.optimal_bound import OptimalBound
+from mercer.cognition.choices.profiles import ParameterProfile, parameter_profile
 from mercer.cognition.choices.random_walk import EBRW
 from mercer.cognition.experiments.classics import (
     dot_patterns,
@@ -81,6 +82,7 @@ __all__ = [
     "MixtureModel",
     "ModelRecovery",
     "OptimalBound",
+    "ParameterProfile",
     "PearceHall",
     "PeopleComparison",
     "Population",
@@ -118,6 +120,7 @@ __all__ = [
     "inverse_base_rate_human",
     "learning_curve",
     "medin_schaffer",
+    "parameter_profile",
     "posterior",
     "power",
     "probabilistic_diagnosis",

@@ -17,6 +17,7 @@ from mercer.plots.people import (
     plot_learning_curve,
     plot_model_recovery,
     plot_power,
+    plot_profile,
     plot_recovery,
 )
 from mercer.plots.performance import (
@@ -54,6 +55,7 @@ __all__ = [
     "plot_path",
     "plot_points",
     "plot_power",
+    "plot_profile",
     "plot_recovery",
     "plot_spectrum",
     "plot_surface",

@@ -14,10 +14,17 @@ from mercer.plots.palette import INK, PALE, color
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mercer.cognition.choices.profiles import ParameterProfile
     from mercer.cognition.people.curves import LearningCurve
     from mercer.cognition.people.recovery import ModelRecovery, Power, Recovery
 
-__all__ = ["plot_learning_curve", "plot_model_recovery", "plot_power", "plot_recovery"]
+__all__ = [
+    "plot_learning_curve",
+    "plot_model_recovery",
+    "plot_power",
+    "plot_profile",
+    "plot_recovery",
+]
 
 
 def plot_recovery(
@@ -103,6 +110,29 @@ def plot_power(found: Power, ax: Axes | None = None) -> Axes:
     ax.axhline(found.wanted, color=PALE, zorder=0)
     ax.errorbar(x, y, bars, fmt="o-", color=color(0), markersize=4, linewidth=1.2)
     ax.set(xlabel="people", ylabel="share of right choices", ylim=(0, 1.05), xticks=x)
+    return ax
+
+
+def plot_profile(profile: ParameterProfile, ax: Axes | None = None) -> Axes:
+    """Draw by how much the likelihood falls while a parameter is held at other values.
+
+    Below the line the data put up with the value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.cognition import ParameterProfile
+    >>> table = pd.DataFrame({"value": [1.0, 2.0, 3.0], "fall": [2.0, 0.0, 3.0]})
+    >>> plot_profile(ParameterProfile("sensitivity", table, 2.0, 1.92, 0.95)).get_xlabel()
+    'sensitivity'
+    """
+    if not hasattr(profile, "cutoff"):
+        raise DomainError(f"{type(profile).__name__} is no profile; give parameter_profile()")
+    ax = axes_for(ax)
+    ax.axhline(-profile.cutoff, color=PALE, zorder=0)
+    ax.plot(profile.table["value"], -profile.table["fall"], color=color(0))
+    ax.plot(profile.best, 0.0, "o", color=color(0), markersize=4)
+    ax.set(xlabel=profile.name, ylabel="log-likelihood, from its maximum")
     return ax
 
 

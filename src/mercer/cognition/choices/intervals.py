@@ -32,7 +32,15 @@ from mercer.cognition.experiments.responses import Responses, log_softmax
 from mercer.domains import real_numbers
 from mercer.errors import DomainError
 
-__all__ = ["bootstrap_intervals", "profile_interval", "profile_intervals", "simulate_counts"]
+__all__ = [
+    "Profile",
+    "bootstrap_intervals",
+    "interval_ends",
+    "parameter_scale",
+    "profile_interval",
+    "profile_intervals",
+    "simulate_counts",
+]
 
 REAL_EDGE = 200.0  # units from the best value of a number of either sign
 INTERVAL_EDGE = 14.0  # of a number, or of odds; beyond it counts as 0, 1 or infinite
@@ -53,19 +61,19 @@ def profile_intervals(
         if isinstance(part, Simplex) and part.size == 1:
             found[part.name] = np.ones((1, 2))
         elif isinstance(part, Simplex) or (isinstance(part, Reals) and not part.scalar):
-            ends = [_ends(objective, best, part, k, level) for k in range(part.size)]
+            ends = [interval_ends(objective, best, part, k, level) for k in range(part.size)]
             found[part.name] = np.array(ends)
         else:
-            found[part.name] = np.array(_ends(objective, best, part, None, level))
+            found[part.name] = np.array(interval_ends(objective, best, part, None, level))
     return found
 
 
-def _ends(
+def interval_ends(
     objective: ResponseLoss, best: Minimum, part: Constraint, place: int | None, level: float
 ) -> tuple[float, float]:
     """Return both ends of one interval."""
     value = best.params[part.name] if place is None else best.params[part.name][place]
-    there, back, edges, reach = _scale(part, place)
+    there, back, edges, reach = parameter_scale(part, place)
     with np.errstate(divide="ignore"):
         middle = float(there(value))
     if place is None or isinstance(part, Reals):
@@ -82,7 +90,9 @@ def _ends(
     return ends[0], ends[1]
 
 
-def _scale(part: Constraint, place: int | None) -> tuple[Any, Any, tuple[float, float], float]:
+def parameter_scale(
+    part: Constraint, place: int | None
+) -> tuple[Any, Any, tuple[float, float], float]:
     """Return the scale on which a parameter is looked for: there, back, its edges, how far."""
     if isinstance(part, Reals):
         unit = part.units[place or 0]
