@@ -11,7 +11,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.linalg import LinAlgError
 
@@ -84,8 +84,10 @@ class ModelWarning(UserWarning):
     singular information matrix."""
 
 
-class ConvergenceWarning(UserWarning):
-    """An iteration stopped before its tolerance; the message carries the certificate."""
+if TYPE_CHECKING:
+
+    class ConvergenceWarning(UserWarning):
+        """An iteration stopped before its tolerance; the message carries the certificate."""
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -145,3 +147,17 @@ def renamed(module: str, names: dict[str, str], home: str | None = None) -> Call
         return getattr(sys.modules[home], names[name])
 
     return __getattr__
+
+
+def __getattr__(name: str) -> Any:
+    """Make `ConvergenceWarning` when it is first asked for: it is also scikit-learn's.
+
+    Whoever imports mercer alone need not wait for scikit-learn.
+    """
+    if name != "ConvergenceWarning":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import ConvergenceWarning as TheirWarning
+
+    text = "An iteration stopped before its tolerance; the message carries the certificate."
+    made = type(name, (TheirWarning,), {"__doc__": text, "__module__": __name__})
+    return globals().setdefault(name, made)

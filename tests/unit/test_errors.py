@@ -4,6 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
 
 from mercer import errors
 
@@ -17,7 +18,7 @@ from mercer import errors
         (errors.PlanError, (errors.MercerError, MemoryError)),
         (errors.SolveError, (errors.MercerError, np.linalg.LinAlgError)),
         (errors.FileError, (errors.MercerError, ValueError)),
-        (errors.ConvergenceWarning, (UserWarning,)),
+        (errors.ConvergenceWarning, (UserWarning, TheirConvergenceWarning)),
     ],
 )
 def test_every_error_is_also_a_built_in_one(error, parents):

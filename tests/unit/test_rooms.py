@@ -54,6 +54,7 @@ CONSUMERS = {
     "explorer",
     "serving",
     "exports",
+    "sklearn",
 }  # these may import anything
 FRONT_DOOR = ""  # mercer/__init__.py, which offers names from many rooms
 

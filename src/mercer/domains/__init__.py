@@ -10,7 +10,12 @@ from mercer.domains.graph_conversion import as_graph
 from mercer.domains.graphs import GRAPHS, GraphDomain, Graphs, Kind, Labels, Net, same_kind
 from mercer.domains.molecules import SMILES, MoleculeDomain, Molecules
 from mercer.domains.points import Domain, Items, Points, join
-from mercer.domains.precomputed import GRAM_ROWS, GramRows, require_symmetric
+from mercer.domains.precomputed import (
+    GRAM_ROWS,
+    GramRows,
+    made_symmetric,
+    require_symmetric,
+)
 from mercer.domains.series import SERIES, Series, SeriesDomain
 from mercer.domains.sets import SETS, SetDomain, Sets
 from mercer.domains.streams import InMemory, Rows, Stream, Streamed, in_passes, is_stream
@@ -87,6 +92,7 @@ __all__ = [
     "is_frame",
     "is_stream",
     "join",
+    "made_symmetric",
     "real_numbers",
     "require_symmetric",
     "same_kind",

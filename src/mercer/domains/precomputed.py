@@ -12,7 +12,11 @@ from mercer.domains.points import Domain, Items, Points, RowIndex
 from mercer.domains.vectors import VECTORS
 from mercer.errors import DomainError
 
-__all__ = ["GRAM_ROWS", "GramRows", "require_symmetric"]
+__all__ = ["GRAM_ROWS", "GramRows", "made_symmetric", "require_symmetric"]
+
+# Share of the largest similarity by which entries may differ from their mirror images: sums of
+# some thousand terms in single precision are rounded by about so much.
+MAX_ASYMMETRY = 1e-6
 
 
 class GramRows(Points):
@@ -76,14 +80,49 @@ class GramDomain(Domain):
 
 def require_symmetric(matrix: np.ndarray) -> None:
     """Refuse a square matrix that is not symmetric up to rounding."""
-    if matrix.shape[0] != matrix.shape[1]:
-        return
-    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * float(np.abs(matrix).max())):
-        i, j = np.unravel_index(np.argmax(np.abs(matrix - matrix.T)), matrix.shape)
+    if matrix.shape[0] == matrix.shape[1]:
+        made_symmetric(matrix)
+
+
+def made_symmetric(matrix: np.ndarray) -> np.ndarray:
+    """Return a square matrix that is symmetric to the last bit, refusing what rounding is not.
+
+    Similarities that were computed in tiles, or in single precision, differ from their mirror
+    images a little; the mean of both is taken.
+
+    Examples
+    --------
+    >>> made_symmetric(np.array([[1.0, 0.5], [0.5 + 1e-8, 1.0]]))[0, 1] > 0.5
+    np.True_
+    """
+    apart = matrix - matrix.T
+    np.abs(apart, out=apart)
+    worst = apart.max(initial=0)
+    if worst == 0:
+        return matrix
+    if not worst <= MAX_ASYMMETRY * float(np.abs(matrix).max()):
+        i, j = np.unravel_index(np.argmax(apart), matrix.shape)
+        first, second = apart_in_print(float(matrix[i, j]), float(matrix[j, i]))
         raise DomainError(
-            f"a Gram matrix must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are "
-            f"{matrix[i, j]:.6g} and {matrix[j, i]:.6g}"
+            f"a Gram matrix must be symmetric, but entries ({i}, {j}) and ({j}, {i}), the pair "
+            f"that differs most, are {first} and {second}; if that is rounding, take (K + K.T)/2"
         )
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def apart_in_print(a: float, b: float) -> tuple[str, str]:
+    """Return two different numbers with as many digits as it takes to see that they differ.
+
+    Examples
+    --------
+    >>> apart_in_print(1.0, 1.0000001)
+    ('1', '1.0000001')
+    """
+    for digits in range(6, 18):
+        first, second = f"{a:.{digits}g}", f"{b:.{digits}g}"
+        if first != second:
+            break
+    return first, second
 
 
 GRAM_ROWS = GramDomain()

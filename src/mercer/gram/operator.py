@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import GramRows, Points, Vectors, require_symmetric, to_numpy
+from mercer.domains import GramRows, Points, Vectors, made_symmetric, to_numpy
 from mercer.engine.block import Array
 from mercer.engine.single import add_up
 from mercer.engine.tiles import (
@@ -391,6 +391,4 @@ def square_matrix(points: GramRows) -> np.ndarray:
         )
     if not np.array_equal(points.places, np.arange(matrix.shape[1])):
         matrix = matrix[:, points.places]
-    if not points.symmetric:
-        require_symmetric(matrix)
-    return matrix
+    return matrix if points.symmetric else made_symmetric(matrix)

@@ -13,6 +13,7 @@ from mercer.machines.means import KernelMeans
 from mercer.machines.neighbors import KernelNeighbors
 from mercer.machines.network import RBFNetwork, RBFNetworkClassifier
 from mercer.machines.nusvc import NuSVC
+from mercer.machines.nusvr import NuSVR
 from mercer.machines.oneclass import OneClassSVM
 from mercer.machines.pca import KernelPCA
 from mercer.machines.perceptron import Perceptron
@@ -43,6 +44,7 @@ __all__ = [
     "LearnedMetric",
     "Machine",
     "NuSVC",
+    "NuSVR",
     "OneClassSVM",
     "Perceptron",
     "PrototypeClassifier",

@@ -30,8 +30,6 @@ from mercer.solvers.curvature import Curvature, examine
 
 __all__ = ["Machine"]
 
-POLICIES = ("error", "clip", "flip", "shift")
-
 
 def number(value: object, name: str) -> float:
     """Return a parameter that must be a finite number, not negative."""
@@ -49,6 +47,7 @@ class Machine(Abilities, BaseEstimator):
 
     kernel: Any
     abilities: ClassVar[tuple[Ability, ...]] = ("shared Gram matrix",)
+    policies: ClassVar[tuple[str, ...]] = ("error", "clip", "flip", "shift")
     _cached_names: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -175,9 +174,9 @@ class Machine(Abilities, BaseEstimator):
 
     def _require_valid(self, kernel: Kernel, indefinite: str) -> bool:
         """Check validity before work starts; return whether the spectrum will be repaired."""
-        if indefinite not in POLICIES:
+        if indefinite not in self.policies:
             raise ValidityError(
-                f"indefinite cannot be {indefinite!r}{suggestion(indefinite, POLICIES)}"
+                f"indefinite cannot be {indefinite!r}{suggestion(indefinite, self.policies)}"
             )
         proof = kernel.proof()
         if proof.verdict == "refuted" and indefinite == "error":
@@ -186,7 +185,7 @@ class Machine(Abilities, BaseEstimator):
                 advice = 'use indefinite="clip", "flip" or "shift" to repair its spectrum'
             needs = f"{type(self).__name__} needs a positive semi-definite kernel, but"
             raise ValidityError(f"{needs}\n{proof}\n{advice}")
-        return proof.verdict != "proved" and indefinite != "error"
+        return proof.verdict != "proved" and indefinite not in ("error", "as is")
 
     def _curvature(
         self, kernel: Kernel, gram: Any, groups: Sequence[slice] = ()

@@ -21,6 +21,7 @@ from mercer.gram import LowRank, Operator, assemble
 from mercer.gram.centered import center_gram
 from mercer.gram.stored import Striped
 from mercer.kernels import Kernel
+from mercer.lapack import EPS
 from mercer.machines.chunks import require_fitted
 from mercer.machines.components import components_of
 from mercer.machines.preimage import fixed_point, preimage_method, rows_of, train_preimages
@@ -88,6 +89,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         Minus the mean of each axis over the training items.
     coef_ : ndarray or None
         The axes as weights of the kernel's features, where those are fewer than the items.
+    rank_ : int
+        How many of the eigenvalues that were asked for are above rounding.
     solution_ : Eigenpairs
         Its `certificate` is the largest |Kv − λv|/λ.
     kernel_, plan_
@@ -169,7 +172,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         if decision.method != "dense" and not isinstance(gram, LowRank):  # which sees them all
             groups = [slice(0, len(points))] if self.center else []
             doubt = self._require_curvature(kernel, gram, groups)
-        spectrum = self._spectrum(moved, decision, kernel.proof().verdict == "proved")
+        height = float(np.max(np.abs(gram.diagonal())))
+        proved = kernel.proof().verdict == "proved"
+        spectrum, rank = self._spectrum(moved, decision, proved, height)
         if doubt:
             spectrum = replace(spectrum, message=f"{spectrum.message}; {doubt}".removeprefix("; "))
         alpha = spectrum.vectors / np.sqrt(spectrum.values)
@@ -184,7 +189,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         self.plan_: Decision = decision
         self.function_, self.intercept_ = function, -(means @ alpha)
         self.coef_ = weights
-        self.eigenvalues_ = spectrum.values
+        self.eigenvalues_, self.rank_ = spectrum.values, rank
         self.eigenvectors_: Any = spectrum.vectors  # or None, for a stream
         self.explained_variance_ = spectrum.values / freedom
         self.explained_variance_ratio_ = spectrum.values / trace
@@ -275,12 +280,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         size = size_of(kernel, points, products=True)
         return decide_spectrum(requested(self.follow), kernel, points, size, count, self.solver)
 
-    def _spectrum(self, gram: Operator, decision: Decision, proved: bool) -> Eigenpairs:
-        """Return the eigenvalues that were asked for, refusing those that are zero."""
+    def _spectrum(
+        self, gram: Operator, decision: Decision, proved: bool, height: float
+    ) -> tuple[Eigenpairs, int]:
+        """Return the eigenvalues that were asked for, and how many of them are not zero.
+
+        `height` is the largest similarity of an item with itself: centering takes its rounding
+        along, so that eigenvalues below that are zero, however large the others are.
+        """
         count = None if self.n_components is None else int(self.n_components)
         if count is None or decision.method == "dense":
             spectrum = DenseEigensolver().solve(gram, count)
-            _require_positive(spectrum)
+            if not proved:  # a proof leaves nothing but rounding below zero
+                _require_positive(spectrum, height)
         else:
             passes = RANDOMIZED_PASSES if decision.method == "randomized" else None
             few: Any = Lanczos(passes=passes, random_state=self.random_state)
@@ -289,15 +301,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
                     decision.rank, passes=passes, random_state=self.random_state, definite=proved
                 )
             spectrum = few.solve(gram, count)
-        _warn_unless_solved(spectrum)
-        if spectrum.rank == 0:
+        floor = gram.order * EPS * height if self.center else 0.0
+        rank = min(spectrum.rank, int(np.sum(spectrum.values > floor)))
+        if rank:  # of noise alone every vector is as good
+            _warn_unless_solved(spectrum)
+        return self._accept(spectrum, rank, count), rank
+
+    def _accept(self, spectrum: Eigenpairs, rank: int, count: int | None) -> Eigenpairs:
+        """Return the components above rounding, refusing fewer than were asked for."""
+        if rank == 0:
             raise DomainError(
-                f"all items (n_samples={gram.order}) are the same to the kernel, so there are no "
-                "components; give items that differ, or another kernel"
+                f"all items (n_samples={len(spectrum.vectors)}) are the same to the kernel, so "
+                "there are no components; give items that differ, or another kernel"
             )
-        if count is not None and count > spectrum.rank:
-            raise ValidityError(_too_many(count, spectrum.rank, "eigenvalues above rounding"))
-        return spectrum
+        if count is not None and count > rank:
+            raise ValidityError(_too_many(count, rank, "eigenvalues above rounding"))
+        return spectrum.first(rank)
 
 
 def _warn_unless_solved(spectrum: Eigenpairs) -> None:
@@ -311,8 +330,8 @@ def _too_many(count: int, found: int, what: str) -> str:
     return f"n_components is {count}, but there are only {found} {what}; use {found} or fewer"
 
 
-def _require_positive(spectrum: Eigenpairs) -> None:
-    smallest, largest = spectrum.smallest or 0.0, float(spectrum.values.max(initial=0.0))
+def _require_positive(spectrum: Eigenpairs, height: float) -> None:
+    smallest, largest = spectrum.smallest or 0.0, float(spectrum.values.max(initial=height))
     if smallest < -MAX_NEGATIVE_SHARE * largest:
         raise ValidityError(
             f"the Gram matrix has the eigenvalue {smallest:.3g}, so the kernel is not positive "

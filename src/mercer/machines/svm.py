@@ -22,11 +22,12 @@ from mercer.kernels import Kernel, Linear
 from mercer.machines.chunks import require_fitted
 from mercer.machines.scores import ExpansionMachine
 from mercer.machines.svm_certificates import certified
-from mercer.machines.svm_programs import MarginProgram, max_steps, rounding, run
+from mercer.machines.svm_programs import MarginProgram, max_steps, part_of, rounding, run
 from mercer.plans import Decision, Plan, requested
 from mercer.plans.margins import decide_margin
 from mercer.rkhs import Function
 from mercer.solvers import Problem
+from mercer.solvers.as_is import climb_as_is
 from mercer.solvers.quadratic import Optimum, SMOOptions
 from mercer.solvers.ridge.eigen import Decomposed, transfer
 from mercer.solvers.working_set import MAX_STORED_ITEMS
@@ -70,6 +71,7 @@ class SupportVectorMachine(ExpansionMachine):
     """A machine that is one or several quadratic programs."""
 
     max_shared_items = MAX_STORED_ITEMS
+    policies = (*ExpansionMachine.policies, "as is")
 
     kernel: Any
     tol: float
@@ -142,13 +144,21 @@ class SupportVectorMachine(ExpansionMachine):
         dtype = decision.gram_dtype
         prepared = prepare_points(kernel, points, single=dtype == np.float32)
         steps = max_steps(self.max_iter)
+        unproved = not repair and kernel.proof().verdict != "proved"
         options = SMOOptions(tol, steps, decision.working, decision.largest, decision.kept, dtype)
         source, carry = self._assemble(kernel, prepared, decision, weights, repair)
         with one_blas_thread:
             optima = run(source, programs, options)
-        unproved = not repair and kernel.proof().verdict != "proved"
         asked = positive(self, "tol", self.tol)  # a hard margin's own is smaller
-        optima = certified(kernel, points, source if unproved else None, programs, optima, asked)
+        seen = source if unproved else None
+        optima = certified(kernel, points, seen, programs, optima, asked)
+        if self.indefinite == "as is":
+            optima = [
+                climb_as_is(part_of(source, program), program.problem, options)
+                if found.status == "invalid"
+                else found
+                for program, found in zip(programs, optima, strict=True)
+            ]
         if isinstance(source, GramRanges) and not isinstance(points, GramRows):
             BUFFERS.give(source.array)
         return Solved(optima, decision, points, carry, getattr(prepared, "origin", None))

@@ -102,7 +102,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
         expansion.set_on(self)
         self.kernel_, self.plan_, self.solution_ = kernel, solved.decision, optimum
         self.dual_coef_ = beta[beta != 0][None, :]
-        self.intercept_ = optimum.offsets
+        self.intercept_ = np.array([optimum.offsets.mean()])  # of both sides, if they differ
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.n_iter_, self.squared_norm_ = optimum.steps, optimum.square
         return self

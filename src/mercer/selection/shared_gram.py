@@ -24,7 +24,6 @@ from mercer.engine.tiles import fill_several
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, assume_psd, named
 from mercer.machines.abilities import able
-from mercer.machines.machine import POLICIES
 from mercer.memory import affordable
 from mercer.selection.closed_form import MATRICES_PER_CORE, has_closed_form
 from mercer.selection.closed_form_evaluation import ClosedFormEvaluation, Group, Unanswered
@@ -331,7 +330,7 @@ class SharedGramEvaluation(ClosedFormEvaluation):
             policy = getattr(machine, "indefinite", None)
             if kernel.proof().verdict == "proved":
                 machine.kernel = assume_psd(machine.kernel)  # there is nothing to look for
-                if policy in POLICIES:  # and nothing to repair
+                if policy in getattr(machine, "policies", ()):  # and nothing to repair
                     machine.indefinite = "error"
             points = GramRows(G, np.arange(len(G)), symmetric=True)
             self._fit_and_score(machine, split, points, (rows, G), outcomes[i][split])

@@ -24,7 +24,6 @@ from mercer.domains import admit_labels, admit_weights, weigh_classes
 from mercer.errors import MercerError, ValidityError
 from mercer.gram import GramRanges
 from mercer.machines.abilities import able
-from mercer.machines.machine import POLICIES
 from mercer.machines.scores import require_weight
 from mercer.machines.svc import SVC
 from mercer.machines.svm_classifier import SortedByClass
@@ -46,7 +45,8 @@ def has_path(machine: BaseEstimator) -> bool:
     """Tell whether a machine's solutions can be followed along C."""
     if not able(machine, "path along C"):
         return False
-    if machine.probability or machine.indefinite not in POLICIES:
+    # Of a kernel taken as it is, another start may lead to another answer.
+    if machine.probability or machine.indefinite not in machine.policies[:-1]:
         return False
     try:
         machine._check_choices()

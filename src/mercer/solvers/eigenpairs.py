@@ -7,7 +7,7 @@ the vectors that are returned, so they certify them however they were found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,6 +68,24 @@ class Eigenpairs:
         """The largest |Kv − λv| / λ."""
         scale = np.maximum(np.abs(self.values), np.finfo(float).tiny)
         return float(np.max(self.residuals / scale, initial=0.0))
+
+    def first(self, count: int) -> Eigenpairs:
+        """Return the first of these.
+
+        Examples
+        --------
+        >>> pairs = Eigenpairs(np.array([2.0, 1.0]), np.eye(2), np.zeros(2), "solved", "dense")
+        >>> pairs.first(1).values
+        array([2.])
+        """
+        if count >= len(self.values):
+            return self
+        return replace(
+            self,
+            values=self.values[:count],
+            vectors=self.vectors[:, :count],
+            residuals=self.residuals[:count],
+        )
 
     @property
     def rank(self) -> int:

@@ -45,6 +45,7 @@ MAX_BLOCKS = 10  # blocks in a basis before it is restarted
 # Vectors, for each that is multiplied at once: the basis and what is beside it; more where the
 # matrix is not stored, because the threads of a product have sums of their own.
 BASIS_VECTORS, UNSTORED_BASIS_VECTORS = 16, 25
+ROUNDINGS = 4  # of the entries of a product, of which its directions may consist
 USUAL_PRODUCTS = 13
 
 
@@ -160,6 +161,7 @@ class KrylovBasis:
     def __init__(self, order: int, room: int) -> None:
         self.room = room
         self.size = 0
+        self._largest = float(np.finfo(float).tiny)  # norm of a product so far
         self._Q = np.empty((order, room), order="F")
         self._T = np.zeros((room, room))
 
@@ -180,10 +182,12 @@ class KrylovBasis:
         C += again
         self._T[: self.size, old : self.size] = C
         self._T[old : self.size, : self.size] = C.T
-        # Directions that are only rounding would not be orthogonal to Q, so they are left out.
+        # Directions that are only rounding would not be orthogonal to Q, so they are left out:
+        # what is small beside the largest product, as all is once the rank is exhausted.
         W, R = np.linalg.qr(rest)
         U, s, Vt = np.linalg.svd(R)
-        real = s > EPS * self.size * max(float(np.abs(C).max(initial=0.0)), np.finfo(float).tiny)
+        self._largest = max(self._largest, float(np.linalg.norm(KW, axis=0).max(initial=0.0)))
+        real = s > ROUNDINGS * EPS * np.sqrt(len(W)) * self._largest
         return W @ U[:, real], s[real, None] * Vt[real]
 
     def ritz(self) -> tuple[np.ndarray, np.ndarray]:

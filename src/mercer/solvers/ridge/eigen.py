@@ -5,6 +5,10 @@ can be repaired here first (Chen et al., JMLR 2009). A new point is mapped as th
 are, k(x) ↦ Tᵀk(x), by changing the coefficients: f(x) = k(x)ᵀTa. For "clip" T projects on the
 directions with positive eigenvalues, for "flip" it changes the sign of the others. "shift" adds to
 self-similarities, which new points do not have; there T projects as for "clip".
+
+The sign of an eigenvalue that is rounding says nothing: the last bit of a parameter would decide
+whether its direction counts for new points. So what is below n units in the last place of the
+largest is taken for zero, and its direction for none (`significant`).
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.linalg import eigh
 
+from mercer.lapack import EPS
 from mercer.solvers.cost import Cost, Requirements, Size, factor_seconds, stored_cost
 from mercer.solvers.ridge.solver import (
     Problem,
@@ -106,19 +111,32 @@ class Eigen(Solver):
 def repaired(values: np.ndarray, indefinite: str) -> np.ndarray:
     """Return a spectrum without negative eigenvalues, by the policy."""
     if indefinite == "clip":
-        return np.maximum(values, 0.0)
+        return np.maximum(significant(values), 0.0)
     if indefinite == "flip":
-        return np.abs(values)
+        return np.abs(significant(values))
     if indefinite == "shift":
         return values - min(float(values[0]), 0.0)
     return values
+
+
+def significant(values: np.ndarray) -> np.ndarray:
+    """Return a spectrum with zeros for what is rounding.
+
+    Examples
+    --------
+    >>> significant(np.array([-1.0, -1e-17, 2.0]))
+    array([-1.,  0.,  2.])
+    """
+    rounding = len(values) * EPS * float(np.abs(values).max(initial=0.0))
+    return np.where(np.abs(values) > rounding, values, 0.0)
 
 
 def transfer(state: Decomposed, coefficients: np.ndarray, indefinite: str) -> np.ndarray:
     """Return T @ coefficients, so that plain similarities of new points can be used."""
     s = np.ones(len(state.values)) if state.roots is None else state.roots
     safe = np.where(s > 0, s, 1.0)
-    signs = np.sign(state.original) if indefinite == "flip" else (state.original > 0).astype(float)
+    known = significant(state.original)
+    signs = np.sign(known) if indefinite == "flip" else (known > 0).astype(float)
     alpha = coefficients.reshape(len(s), -1) / safe[:, None]
     mapped = state.vectors @ (signs[:, None] * (state.vectors.T @ alpha))
     return (mapped * s[:, None]).reshape(coefficients.shape)
