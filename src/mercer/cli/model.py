@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["explain", "predict"]
 
 MAX_NAMED = 5  # rows that could not be read
+SEPARATOR = " | "  # between the labels of a set
 
 
 def predict(
@@ -36,6 +37,21 @@ def predict(
             "mercer predict m.mercer new.csv --proba.",
         ),
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="Add an interval that holds the true number so often; for example "
+            "--interval 0.9.",
+        ),
+    ] = None,
+    sets: Annotated[
+        float | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="Add the labels among which the true one is so often; for example --sets 0.9.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -54,7 +70,9 @@ def predict(
     known = open_model(model)
     tally = Tally()
     with _opened(out) as file:
-        for piece in known.predict(data, probabilities=proba, skip_bad=skip_bad):
+        for piece in known.predict(
+            data, probabilities=proba, skip_bad=skip_bad, interval=interval, sets=sets
+        ):
             if not tally.rows:
                 file.write(as_csv(_table(piece, known.classes).iloc[:0]))
             file.write(as_csv(_table(piece, known.classes), header=False))
@@ -62,6 +80,8 @@ def predict(
                 say_encoding(piece.sheet)
             tally.add(piece)
     tally.report(known, out)
+    if interval is not None or sets is not None:
+        _say_promise(known, tally, interval if interval is not None else sets)
     if proba:
         _warn_of_probabilities(known)
     say_formulas(known.classes)
@@ -76,6 +96,18 @@ def _warn_of_probabilities(known: SavedModel) -> None:
             f"{found['sure']:.0%} sure and {found['right']:.0%} right; read them as an order, not "
             "as odds"
         )
+
+
+def _say_promise(known: SavedModel, tally: Tally, level: float | None) -> None:
+    """Say on stderr what was promised, and how often it was kept where that is known."""
+    from mercer.report.words import percent, plural
+    from mercer.studies.promises import guarantee_of
+
+    assert level is not None
+    say(guarantee_of(known.machine, known.notes, level))
+    if tally.judged:
+        share = percent(tally.inside / tally.judged)
+        say(f"of {plural(tally.judged, 'row')} with a target, {share} have it inside")
 
 
 @contextmanager
@@ -108,9 +140,15 @@ class Screen:
 
 
 def _table(piece: Predictions, classes: np.ndarray | None) -> pd.DataFrame:
+    import numpy as np
     import pandas as pd
 
     found: dict[str, Any] = {"row": piece.sheet.rows, "prediction": piece.prediction}
+    if piece.intervals is not None:
+        found["low"], found["high"] = piece.intervals.T
+    if piece.sets is not None and classes is not None:
+        names = np.array([str(label) for label in classes.tolist()], dtype=object)
+        found["set"] = [SEPARATOR.join(names[row]) for row in piece.sets]
     if piece.probabilities is not None and classes is not None:
         for label, column in zip(classes.tolist(), piece.probabilities.T, strict=True):
             found[f"probability of {label}"] = column
@@ -123,7 +161,7 @@ class Tally:
     """What to say when all rows are predicted: how many, how good, and which were left out."""
 
     def __init__(self) -> None:
-        self.rows = self.judged = self.bad = 0
+        self.rows = self.judged = self.bad = self.inside = 0
         self.loss = 0.0
         self.first: list[Any] = []  # bad rows that are named
         self.doubts = Doubts()
@@ -133,6 +171,7 @@ class Tally:
         losses = piece.losses
         self.rows += len(piece.sheet)
         self.judged += len(losses)
+        self.inside += piece.inside
         self.loss += float(losses.sum())
         self.bad += len(piece.sheet.bad)
         self.first += piece.sheet.bad[: MAX_NAMED - len(self.first)]

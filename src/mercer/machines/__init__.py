@@ -1,6 +1,7 @@
 """Machines: estimators whose fit walks through the rooms."""
 
 from mercer.machines.calibrated import Calibrated
+from mercer.machines.conformal import Conformal
 from mercer.machines.discriminant import KernelDiscriminant
 from mercer.machines.encode import Encode
 from mercer.machines.exemplar import ExemplarClassifier, ExemplarRegressor
@@ -29,6 +30,7 @@ __all__ = [
     "SVC",
     "SVR",
     "Calibrated",
+    "Conformal",
     "Encode",
     "ExemplarClassifier",
     "ExemplarRegressor",

@@ -119,6 +119,7 @@ def _notes(study: Study, command: Sequence[str]) -> dict[str, Any]:
         "learned": rows,
         "seen": seen.notes(),
         "made": provenance(study, command),
+        "errors": study.known_errors,
     }
 
 
@@ -168,6 +169,7 @@ def metrics(study: Study) -> dict[str, Any]:
         "test": None if study.test is None else dataclasses.asdict(study.test),
         "probabilities": None if sure is None else dataclasses.asdict(sure),
         "roles": {} if sheet.roles is None else dict(sheet.roles.names or {}),
+        "coverage": _coverage(study),
         "attempts": [dataclasses.asdict(attempt) for attempt in study.attempts],
         "folds": {"outer": outer, "inner": inner, "judging": len(np.unique(study.held_out.fold))},
         "rest": _rest(study),
@@ -192,6 +194,17 @@ def _attention(study: Study) -> dict[str, Any] | None:
         "columns": [dict(zip(names, row, strict=True)) for row in rows],
         "together": [{"columns": pair[:2], "strength": pair[2]} for pair in found.pairs],
     }
+
+
+def _coverage(study: Study) -> dict[str, Any] | None:
+    """Return how often intervals or sets hold the truth; None where there are none."""
+    found = study.coverage
+    if found is None:
+        return None
+    parts = {"by_size": found.by_size, "by_group": found.by_group}
+    told = {name: [dataclasses.asdict(one) for one in some] for name, some in parts.items()}
+    whole, by = dataclasses.asdict(found.whole), found.grouped_by
+    return {"level": found.level, "all": whole, **told, "grouped_by": by}
 
 
 def _rest(study: Study) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from mercer.report.examples import MAX_CARDS, Viewer, cards
 from mercer.report.matters import what_matters
 from mercer.report.measures import measure_rows
 from mercer.report.performance import calibration, confusion, curve, residuals, surface
+from mercer.report.promises import promises
 from mercer.report.references import comparison, reference_rows
 from mercer.report.similarity import similarity
 from mercer.report.words import (
@@ -75,6 +76,7 @@ def html(study: Study) -> str:
         "similarity": similarity(study),
         "surface": surface(study),
         "calibration": calibration(study),
+        "promises": promises(study),
         "confusion": confusion(study) if study.task == "classify" else None,
         "residuals": residuals(study) if study.task != "classify" else None,
         "typical": cards(study, study.typical, viewer),

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mercer.machines.conforming.known_errors import KnownErrors
 from mercer.sources import BadRow, Sheet
 from mercer.sources.table_reader import with_reader
 from mercer.studies.arrangement import INDEPENDENT, Arrangement
 from mercer.studies.attention import ColumnAttention
 from mercer.studies.column_effect import ColumnEffect
+from mercer.studies.covered import Coverage
 from mercer.studies.horizon import Horizon
 from mercer.studies.judged_table import JudgedTable
 from mercer.studies.losses import Loss
@@ -238,6 +240,11 @@ class Study:
         Errors by how far ahead of what was known rows lie, where they have a time.
     test : JudgedTable or None
         How the machine did on a table that was kept aside.
+    known_errors : KnownErrors or None
+        How wrong answers were about held-out rows, from which intervals and sets of new rows
+        follow; None for a machine without probabilities.
+    coverage : Coverage or None
+        How often they hold the truth, in all and of some kinds of rows.
     """
 
     task: str
@@ -269,6 +276,8 @@ class Study:
     loss: Loss = USUAL
     horizons: tuple[Horizon, ...] = ()
     test: JudgedTable | None = None
+    known_errors: KnownErrors | None = None
+    coverage: Coverage | None = None
 
     @property
     def X(self) -> Any:

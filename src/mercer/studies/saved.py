@@ -21,45 +21,15 @@ from mercer.reservoir import Reservoir
 from mercer.sources import BadRow, Sheet, chunks, read, recipe
 from mercer.sources.table_reader import without_reader
 from mercer.studies.folds import pooled_error
-from mercer.studies.guard import Guard, Marks, Watch, losses_of
+from mercer.studies.guard import Guard, Watch
+from mercer.studies.predictions import Predictions
+from mercer.studies.promises import promise_of
 from mercer.studies.results import UnsampledRows
 
 __all__ = ["Predictions", "SavedModel", "open_model", "predict_unsampled"]
 
 CHUNK_ROWS = 10_000  # that are read and predicted at once
 PREVIEW_ROWS = 1000  # that show what a table has, for a machine that was saved without its recipe
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """What a machine says about some rows of a table.
-
-    Attributes
-    ----------
-    sheet : Sheet
-        The rows.
-    prediction : ndarray
-    probabilities : ndarray of shape (rows, classes) or None
-    marks : Marks or None
-        What is doubtful about the answers; None if the model keeps nothing to tell by.
-    """
-
-    sheet: Sheet
-    prediction: np.ndarray
-    probabilities: np.ndarray | None = None
-    marks: Marks | None = None
-
-    @property
-    def losses(self) -> np.ndarray:
-        """For each row whose target is known: whether it is wrong, or its squared deviation."""
-        y = self.sheet.y
-        if y is None:
-            return np.zeros(0)
-        if y.dtype.kind == "f":
-            there = np.isfinite(y)
-        else:
-            there = np.array([label is not None for label in y], dtype=bool)
-        return losses_of(y[there], self.prediction[there])
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,11 +147,19 @@ class SavedModel:
         probabilities: bool = False,
         skip_bad: bool = False,
         size: int | None = None,
+        interval: float | None = None,
+        sets: float | None = None,
     ) -> Iterator[Predictions]:
-        """Predict the rows of a table, piece by piece."""
+        """Predict the rows of a table, piece by piece.
+
+        With `interval`, a level such as 0.9, each number has an interval that holds the truth so
+        often; with `sets` each label a set of those that it may be.
+        """
+        promise = promise_of(self.machine, self.notes, interval, sets)
         self.require_probabilities(probabilities)
         for sheet in self.sheets(path, skip_bad=skip_bad, size=size):
-            yield self.answer(sheet, probabilities)
+            found = self.answer(sheet, probabilities)
+            yield found if promise is None else promise(self.items(sheet), found)
 
     def require_probabilities(self, asked: bool = True) -> None:
         """Refuse to give probabilities where there are none."""

@@ -30,6 +30,7 @@ from mercer.studies.arrangement import TIME_FOLDS
 from mercer.studies.attention import ColumnAttention, column_attention
 from mercer.studies.belonging import belonging
 from mercer.studies.candidates import CandidateKernel, ModelFamily, families, on_columns
+from mercer.studies.coverage import coverage_of
 from mercer.studies.design_notes import loss_notes, tied_notes
 from mercer.studies.effects import find_effects
 from mercer.studies.examples import find_examples
@@ -38,6 +39,7 @@ from mercer.studies.folds import baseline_error, rare
 from mercer.studies.given import given_table
 from mercer.studies.horizons import horizons
 from mercer.studies.judged import judge_table
+from mercer.studies.known_errors import known_errors_of
 from mercer.studies.learning_curve import CURVE_SHARES, learning_curve
 from mercer.studies.losses import loss_of
 from mercer.studies.measures import NOTHING_MEASURED, measures_of
@@ -426,6 +428,7 @@ class StudyDesign:
             judged, self.task, held_out.fold, held_out.prediction, error, error_se, baseline,
             winner.edges, measures.informative, loss, belonging(self.sheet, self.procedure),
         )  # fmt: skip
+        known = known_errors_of(everything, held_out, truth, classes, tied.part(held_out.rows))
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
         attention = _attention(everything, folds)
         reason = (f"Metric: {winner.reason}.",) if winner.reason else ()
@@ -460,6 +463,8 @@ class StudyDesign:
             effects=find_effects(model, self.sheet, attention, folds[0], seed),
             loss=loss,
             horizons=horizons(folds),
+            known_errors=known,
+            coverage=coverage_of(known, held_out, truth, classes, self.sheet),
         )
         sure = sureness_of(study)
         if sure is not None and sure.poor:

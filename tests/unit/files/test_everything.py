@@ -18,6 +18,7 @@ import mercer.models
 from mercer import (
     SVC,
     Calibrated,
+    Conformal,
     Encode,
     KernelRidge,
     KernelRidgeClassifier,
@@ -95,6 +96,7 @@ OTHERS = [
     Encode(),
     Standardize(),
     Calibrated(KernelRidgeClassifier()),
+    Conformal(KernelRidge()),  # unit/machines/test_conformal.py
     LearnedMetric(KernelRidge()),
 ]
 

@@ -1,0 +1,1 @@
+"""Conforming: the parts of which intervals and sets with a guarantee are made."""
