@@ -300,9 +300,9 @@ def _tiles(study: Study, name: str, mood: str) -> list[tuple[str, str, str]]:
     remark = f"± {spread}" if spread else ""
     if study.loss.special:
         what = (
-            study.measure if study.loss.kind == "steps" else f"{study.measure} of a {noun(study)}"
+            study.measure if study.loss.kind != "cost" else f"{study.measure} of a {noun(study)}"
         )
-        return [(value, what, remark), (amount(study.baseline_error), "by", name),
+        return [(value, what, remark), (_number(study, study.baseline_error), "by", name),
                 (count(len(study.truth)), f"{noun(study)}s", "were held out")]  # fmt: skip
     if study.task == "classify":
         assert study.classes is not None

@@ -15,11 +15,12 @@ import mercer
 from mercer.report.answer import answer
 from mercer.report.examples import MAX_CARDS, Viewer, cards
 from mercer.report.matters import what_matters
-from mercer.report.measures import measure_rows
+from mercer.report.measures import horizon_rows, measure_rows, test_text, threshold_text
 from mercer.report.performance import calibration, confusion, curve, residuals, surface
 from mercer.report.promises import promises
 from mercer.report.references import comparison, reference_rows
 from mercer.report.similarity import similarity
+from mercer.report.subgroups import subgroups
 from mercer.report.words import (
     MACHINES,
     amount,
@@ -71,6 +72,10 @@ def html(study: Study) -> str:
         "curve": curve(study),
         "matters": what_matters(study),
         "measures": measure_rows(study),
+        "threshold": threshold_text(study),
+        "test": test_text(study),
+        "horizons": horizon_rows(study),
+        "subgroups": subgroups(study),
         "references": reference_rows(study),
         "comparison": comparison(study),
         "similarity": similarity(study),

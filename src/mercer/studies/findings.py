@@ -183,20 +183,16 @@ def chance(case: Case) -> Iterator[str]:
     elif gain <= 0:
         yield (
             f"The error, {case.text(case.error)}, is not smaller than that of {plain}, "
-            f"{case.text(case.baseline)}: nothing was learned about {case.target}. The columns "
-            "may say nothing about it, or it takes more rows to see it."
+            f"{case.text(case.baseline)}: nothing was learned about {case.target}."
         )
     elif gain < 2 * se:
         yield (
             f"The error, {case.text(case.error)}, is smaller than that of {plain}, "
             f"{case.text(case.baseline)}, by less than two standard errors (2 × "
-            f"{case.text(se)}): that could be chance. More rows would tell."
+            f"{case.text(se)}): that could be chance."
         )
     if case.n < 50:
-        yield (
-            f"There are only {case.n} rows, so all numbers here are rough. Collect more before "
-            "you rely on them."
-        )
+        yield (f"There are only {case.n} rows, so all numbers here are rough.")
     elif case.classify and case.n < FEW_OF_CLASS * len(case.classes):
         yield (
             f"There are only {case.n / len(case.classes):.1f} rows for each of the "

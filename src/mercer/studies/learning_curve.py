@@ -13,6 +13,7 @@ from mercer.studies.results import LearningCurve
 
 __all__ = ["CURVE_SHARES", "learning_curve"]
 
+MAX_NOISE = 0.25  # of an error, up to which a small change of it says something
 CURVE_SHARES = (1 / 8, 1 / 4, 1 / 2, 1.0)  # of the rows, that a learning curve learns from
 
 
@@ -79,5 +80,10 @@ def _verdict(sizes: np.ndarray, errors: np.ndarray, spreads: np.ndarray) -> str:
         return (
             f"More rows might help: {times} as many lowered the error by {gain / errors[-2]:.0%}, "
             "which is within the noise of the folds."
+        )
+    if noise > MAX_NOISE * errors[-2]:
+        return (
+            f"Whether more rows would help cannot be told: what {times} as many changed is "
+            "within the noise of the folds."
         )
     return f"More rows of the same kind would hardly help: {times} as many changed little."

@@ -19,11 +19,11 @@ from tests.unit.report.examples import CHINESE, MAKERS, SCRIPT, example
 from tests.unit.report.reading import Page, page_of
 
 ALWAYS = (
-    "What was tried, and why this was chosen",
-    "What the columns were taken for",
     "Would more data help?",
-    "How alike the",
+    "What the columns were taken for",
     "How to use the model",
+    "What was tried, and why this was chosen",
+    "How alike the",
     "How it was done",
 )
 
