@@ -98,9 +98,20 @@ class Design:
 
     def trials(self, rng: np.random.Generator) -> np.ndarray:
         """Draw the trials of one subject: the number of the stimulus shown in each."""
-        n = len(self.stimuli)
-        shuffles = (times for block in self.schedule for times in block)
-        return np.concatenate([rng.permutation(np.arange(n * m) % n) for m in shuffles])
+        order, parts = self._shuffled
+        order = order.copy()
+        for part in parts:
+            rng.shuffle(order[part])
+        return order
+
+    @cached_property
+    def _shuffled(self) -> tuple[np.ndarray, list[slice]]:
+        """All trials before they are shuffled, and what is shuffled together."""
+        n, parts, start = len(self.stimuli), [], 0
+        for times in (times for block in self.schedule for times in block):
+            parts.append(slice(start, start + n * times))
+            start += n * times
+        return np.arange(start) % n, parts
 
     def orders(self, subjects: int, seed: int) -> np.ndarray:
         """Draw the trials of several subjects, a row for each.

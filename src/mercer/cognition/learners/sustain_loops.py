@@ -30,7 +30,9 @@ def _compete(x, starts, scale, focus, beta, H, count, tuning, share, mu, act, st
             gap = 0.0
             for p in range(starts[i], starts[i + 1]):
                 gap += abs(x[p] - H[j, p])
-            total += share[i] * math.exp(-tuning[i] * scale[i] * gap)
+            # Most are the same, and the exponential is what takes time.
+            near = 1.0 if gap == 0.0 else math.exp(-tuning[i] * scale[i] * gap)
+            total += share[i] * near
         act[j] = total / weights
         if j == 0 or act[j] > act[best]:
             best, ties = j, 1
@@ -148,7 +150,7 @@ def learn_sustain(
         for p in range(len(x)):  # equation 12
             H[winner, p] += rate * (x[p] - H[winner, p])
         for i in range(d):  # equation 13
-            near = math.exp(-tuning[i] * mu[i])
+            near = 1.0 if mu[i] == 0.0 else math.exp(-tuning[i] * mu[i])
             tuning[i] = max(tuning[i] + rate * near * (1.0 - tuning[i] * mu[i]), 0.0)
     return -1, count
 
