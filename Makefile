@@ -22,7 +22,7 @@ unexport PYTHONHOME
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz lint bench clean
+.PHONY: help demo test test-all fuzz lint docs bench clean
 .NOTPARALLEL:
 
 help:  ## list the targets
@@ -60,9 +60,23 @@ lint: $(VENV)/.test  ## check style and types
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
 
+# Pages are written by two processes; what they draw needs no BLAS threads of its own.
+docs: export OPENBLAS_NUM_THREADS := 1
+docs: export OMP_NUM_THREADS := 1
+docs: export MPLBACKEND := Agg
+docs: $(VENV)/.docs  ## build the site, build/site/index.html, with its gallery and API reference
+	@$(RUN) docs/site/stage.py build/site-source
+	@$(RUN) -m sphinx -b html -j 2 -W --keep-going -q build/site-source build/site
+	@echo "Open build/site/index.html in a browser."
+
 bench: $(VENV)/.base  ## measure speed and memory against scikit-learn and its like
 	@$(PIP) install -r benchmarks/requirements.txt
 	@$(RUN) -m benchmarks gram ridge import perceptron pca logistic svm usps
+
+$(VENV)/.docs: $(VENV)/.test pyproject.toml
+	@echo "Installing what the site needs (once)"
+	@$(PIP) install -e '.[docs]'
+	@touch $(VENV)/.base $(VENV)/.test $@
 
 clean:  ## remove .venv and everything that can be made again
 	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

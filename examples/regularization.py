@@ -3,7 +3,7 @@
 Two categories overlap, so no rule can be right about every item. A function without a penalty
 goes through all training items nevertheless, and gets a boundary that no new item respects. The
 penalized one, its λ chosen by cross-validation, comes near the best boundary there is. Writes
-docs/images/regularization.png, or the file given by ``--out``.
+regularization.png, or the file given by ``--out``.
 """
 
 import argparse
@@ -21,7 +21,6 @@ from sklearn.model_selection import GridSearchCV, KFold
 from mercer import KernelRidge
 from mercer.kernels import Gaussian
 
-HERE = Path(__file__).parent
 BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by everyone (Okabe & Ito)
 SHADES = LinearSegmentedColormap.from_list("shades", ["#79b7dd", "#ffffff", "#f2ad7c"])
 KERNEL = Gaussian(0.6)
@@ -104,6 +103,5 @@ def legend(figure: plt.Figure) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Draw the effect of a penalty.")
-    default = HERE.parent / "docs" / "images" / "regularization.png"
-    parser.add_argument("--out", type=Path, default=default)
+    parser.add_argument("--out", type=Path, default=Path("regularization.png"))
     main(parser.parse_args().out)

@@ -6,11 +6,15 @@ perceptrons and support vector machines*; `mercer figures svm-hard-margin svm-so
 them.
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 
 from mercer import LPSVC, SVC, Perceptron
 from mercer.datasets import two_gaussians, xor
 from mercer.kernels import Polynomial
+from mercer.plots.figures import find
 
 SPREAD = np.array([[0.4, 0.12], [0.12, 0.4]])
 
@@ -82,4 +86,9 @@ def kernels(X: np.ndarray, y: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("svm-soft-margin").draw().savefig(out, dpi=144)

@@ -4,11 +4,15 @@ A perceptron compares an inner product with a threshold. Equations are those of 
 Wichmann (2007), here as in all examples named after its sections.
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 
 from mercer import Perceptron
 from mercer.datasets import two_gaussians
 from mercer.kernels import Linear
+from mercer.plots.figures import find
 from mercer.rkhs import section
 
 
@@ -45,4 +49,9 @@ def learning() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("tutorial-1").draw().savefig(out, dpi=144)

@@ -4,11 +4,15 @@ A prototype classifier is a perceptron whose weight vector is the difference of 
 dimensions are correlated, another inner product says what "near" and "orthogonal" mean (fig. 2).
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 
 from mercer import PrototypeClassifier
 from mercer.datasets import correlated_classes
 from mercer.kernels import QuadraticForm
+from mercer.plots.figures import find
 
 
 def main() -> None:
@@ -53,4 +57,9 @@ def rotate_and_scale(K: np.ndarray, X: np.ndarray, y: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("tutorial-2").draw().savefig(out, dpi=144)

@@ -3,7 +3,9 @@
 The classes of figs. 3 and 4; then two famous ones, XOR and connectivity, with the same remedy.
 """
 
+import argparse
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from mercer import Perceptron
 from mercer.datasets import Dataset, circle, connectivity, xor
 from mercer.errors import ConvergenceWarning
 from mercer.kernels import Kernel, Linear, Polynomial
+from mercer.plots.figures import find
 
 
 def main() -> None:
@@ -51,4 +54,9 @@ def draw(problem: Dataset) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("tutorial-4").draw().savefig(out, dpi=144)

@@ -3,8 +3,10 @@
 Inner products of all products of d pixels, without computing one of them.
 """
 
+import argparse
 from itertools import product
 from math import comb, prod
+from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -12,6 +14,7 @@ from sklearn.model_selection import cross_val_score
 
 from mercer import PrototypeClassifier
 from mercer.kernels import Linear, Polynomial
+from mercer.plots.figures import find
 
 
 def main() -> None:
@@ -49,4 +52,9 @@ def prototypes() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("svm-regions").draw().savefig(out, dpi=144)

@@ -3,9 +3,13 @@
 A vector space, an inner product on it, and a map Φ into it with ⟨Φ(x), Φ(y)⟩ = k(x, y).
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 
 from mercer.kernels import Gaussian, Linear, Sigmoid
+from mercer.plots.figures import find
 from mercer.rkhs import Function, section
 
 
@@ -57,4 +61,9 @@ def linearization() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("tutorial-5").draw().savefig(out, dpi=144)

@@ -4,11 +4,15 @@ The mean of the functions k(·, a) is a single point of that space, yet it remem
 evaluated at x it is the mean similarity of x to all of them (21).
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 
 from mercer import ExemplarClassifier, PrototypeClassifier
 from mercer.datasets import two_gaussians
 from mercer.kernels import Gaussian
+from mercer.plots.figures import find
 from mercer.rkhs import mean_embedding
 
 
@@ -38,4 +42,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("gcm").draw().savefig(out, dpi=144)

@@ -3,10 +3,14 @@
 Also what is not worth learning: here the labels are thrown by a coin.
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 
 from mercer import KernelRidge, Perceptron
 from mercer.kernels import Gaussian
+from mercer.plots.figures import find
 from mercer.rkhs import section
 
 
@@ -39,4 +43,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("tutorial-7").draw().savefig(out, dpi=144)

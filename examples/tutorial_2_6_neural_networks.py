@@ -5,10 +5,14 @@ weights (fig. 6). The weights can be computed at once, by (24), or learned from 
 the other, by correcting each error a little.
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 
 from mercer import KernelRidge
 from mercer.kernels import Gaussian
+from mercer.plots.figures import find
 from mercer.rkhs import Function
 
 
@@ -44,4 +48,9 @@ def learn(k: Gaussian, X: np.ndarray, y: np.ndarray, f: Function, rate: float = 
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("tutorial-6").draw().savefig(out, dpi=144)

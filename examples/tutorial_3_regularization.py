@@ -5,12 +5,16 @@ which only count similarity. Cross-validation chooses a place between them; for 
 similarity alone is not bad at all.
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 from sklearn.model_selection import GridSearchCV, KFold
 
 from mercer import ExemplarClassifier, KernelRidge
 from mercer.datasets import two_gaussians
 from mercer.kernels import Gaussian
+from mercer.plots.figures import find
 from mercer.rkhs import Function
 
 KERNEL = Gaussian(0.6)
@@ -66,4 +70,9 @@ def representer(X: np.ndarray, y: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a picture")
+    out = parser.parse_args().out
     main()
+    if out is not None:
+        find("ridge-path").draw().savefig(out, dpi=144)
