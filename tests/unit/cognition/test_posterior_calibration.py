@@ -81,8 +81,10 @@ def test_convergence_is_judged_as_arviz_does():
     walk = np.zeros((4, 1000))
     for t in range(1, 1000):
         walk[:, t] = 0.9 * walk[:, t - 1] + rng.normal(size=4)
-    for draws in (rng.normal(size=(4, 600)), walk, rng.normal(size=(2, 400)) * [[1], [3]],
-                  [*rng.standard_cauchy((4, 500)), [0], [0], [0], [1]]):  # fmt: skip
+    shifted = rng.standard_cauchy((4, 500))
+    shifted[3] += 1.0
+    wider = rng.normal(size=(2, 400)) * [[1], [3]]
+    for draws in (rng.normal(size=(4, 600)), walk, wider, shifted):
         assert split_rhat(draws) == pytest.approx(float(arviz.rhat(draws)), rel=1e-6)
         size = float(arviz.ess(draws, method="bulk"))
-        assert effective_size(draws) == pytest.approx(size, rel=0.25)
+        assert effective_size(draws) == pytest.approx(size, rel=0.15)

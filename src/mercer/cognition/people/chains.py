@@ -37,9 +37,14 @@ def split_rhat(draws: np.ndarray) -> float:
     >>> bool(split_rhat(rng.normal(size=(2, 500)) * [[1], [5]]) > 1.2)
     True
     """
-    half = draws.shape[1] // 2
-    parts = np.vstack([draws[:, :half], draws[:, -half:]])
+    parts = _halves(draws)
     return max(_rhat(parts), _rhat(np.abs(parts - np.median(parts))))
+
+
+def _halves(draws: np.ndarray) -> np.ndarray:
+    """Return chains cut in two, so that one that drifts differs from itself."""
+    half = draws.shape[1] // 2
+    return np.vstack([draws[:, :half], draws[:, -half:]])
 
 
 def _rhat(parts: np.ndarray) -> float:
@@ -61,14 +66,14 @@ def effective_size(draws: np.ndarray) -> float:
     >>> bool(1500 < effective_size(rng.normal(size=(4, 500))) <= 2600)
     True
     """
-    x = rank_normalized(draws)
+    x = rank_normalized(_halves(draws))
     chains, n = x.shape
     centered = x - x.mean(axis=1, keepdims=True)
     size = 2 ** int(np.ceil(np.log2(2 * n)))
     power = np.abs(np.fft.rfft(centered, size, axis=1)) ** 2
     covariance = np.fft.irfft(power, size, axis=1)[:, :n].mean(axis=0) / n
     within = covariance[0] * n / (n - 1)
-    between = x.mean(axis=1).var(ddof=1) if chains > 1 else 0.0
+    between = x.mean(axis=1).var(ddof=1)
     variance = (n - 1) / n * within + between
     if variance == 0:
         return float(chains * n)
