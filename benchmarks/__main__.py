@@ -27,6 +27,7 @@ TASKS = {
     "generative": ("benchmarks.generative", "Fisher vectors, hidden Markov models: forward"),
     "tables": ("benchmarks.tables", "open tables: a study, boosted trees, xRFM; tables:NAME,NAME"),
     "cold": ("benchmarks.cold", "first uses, when nothing has been compiled"),
+    "reasons": ("benchmarks.reasons", "Shapley values of columns: exact, beside sampled ones"),
     "serve": (
         "benchmarks.service",
         "one row over HTTP: predictions a second, odd requests",

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from mercer.sources import Sheet
     from mercer.studies import Predictions, SavedModel
 
 __all__ = ["explain", "predict"]
 
 MAX_NAMED = 5  # rows that could not be read
+MIN_COLUMNS, MAX_REASONS = 2, 10  # columns from which shares say something, and that are listed
+LONGEST_ENTRY = 24  # characters of an entry beside its share
 SEPARATOR = " | "  # between the labels of a set
 
 
@@ -229,6 +232,7 @@ def explain(
     offset = float(why.explanation.offsets[why.item])
     about = "" if why.toward is None else f" toward {plain(why.toward)}"
     typer.echo(f"Score {why.score:.4g}{about}, of which {offset:.4g} for any row.")
+    _print_reasons(known, item, sheet)
     parts = why.columns()
     if len(parts) > 1:
         heading("What the parts of the kernel contributed")
@@ -238,6 +242,31 @@ def explain(
         heading("What spoke for (+) and against (-)")
         _print_contributions(features, "feature")
     _print_exemplars(why.exemplars(count), known)
+
+
+def _print_reasons(known: SavedModel, item: Any, sheet: Sheet) -> None:
+    """Print what each column of the table contributed, exactly, where that can be had."""
+    from mercer.errors import DomainError, ValidityError
+    from mercer.explanations import shapley
+
+    if not hasattr(sheet.X, "columns") or len(sheet.X.columns) < MIN_COLUMNS:
+        return
+    try:
+        why = shapley(known.machine, item)
+    except (DomainError, ValidityError):  # a kernel that looks at all columns at once
+        return
+    table_of = why.table(0)
+    heading("What each column contributed, for (+) and against (-)")
+    lines = []
+    for name, share in table_of.head(MAX_REASONS).itertuples(index=False):
+        entry = plain(sheet.X[name].iloc[0], LONGEST_ENTRY) if name in sheet.X else ""
+        lines.append((plain(name), entry, f"{share:+.4g}"))
+    rest = table_of["share"].iloc[MAX_REASONS:]
+    if len(rest):
+        lines.append((f"{len(rest)} more", "", f"{rest.sum():+.4g}"))
+    lines.append(("if nothing were known", "", f"{why.base[0]:.4g}"))
+    lines.append(("score", "", f"{why.scores[0]:.4g}"))
+    typer.echo(table(("column", "here", "contribution"), lines, words=(0, 1)))
 
 
 def _prediction(known: SavedModel, item: Any) -> str:

@@ -2,15 +2,19 @@
 
 from mercer.errors import renamed
 from mercer.explanations.attribution import Attribution
+from mercer.explanations.column_effects import EffectCurve, column_effect, interaction
 from mercer.explanations.explanation import Explanation, ItemExplanation, explain
 from mercer.explanations.shapley import ColumnReasons, shapley, shapley_hsic, shapley_mmd
 
 __all__ = [
     "Attribution",
     "ColumnReasons",
+    "EffectCurve",
     "Explanation",
     "ItemExplanation",
+    "column_effect",
     "explain",
+    "interaction",
     "shapley",
     "shapley_hsic",
     "shapley_mmd",
