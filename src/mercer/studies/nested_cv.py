@@ -43,6 +43,9 @@ __all__ = ["InnerRows", "InnerSelection", "OuterFold", "error_of", "try_families
 # by one in single precision: 18,000 rows of 30 columns took 16 s and 1.7 GB, in double 24 s and
 # 3.6 GB, and 65 s in steps, each of which evaluates the kernel anew.
 DOUBLE_ROWS, FACTORED_ROWS = 5000, 25_000
+# What rounding does to a matrix in single precision is made up for by steps, which are many where
+# the penalty is smaller than that. A factor in double precision then takes less time, in 3.2 GB.
+SMALL_PENALTY, MAX_DOUBLE_ROWS = 1e-4, 20_000
 # Relative residual of larger systems: what the answer then lacks is a thousandth of the targets'
 # spread at most, far below what noise does to it.
 ENOUGH = 1e-3
@@ -222,7 +225,8 @@ class OuterFold:
         if rows is not None:
             X, y, tied = take_rows(X, rows), y[rows], tied.part(rows)
         if choice.family.ridge and self.many is None:
-            machine.set_params(follow=plan_of_fit(len(y), choice.family.learned))
+            own = float(machine.penalty)
+            machine.set_params(follow=plan_of_fit(len(y), own, choice.family.learned))
         costs = None
         if self.loss is not None and self.loss.matrix is not None:
             costs = self.loss.part(np.unique(y))
@@ -270,16 +274,21 @@ class OuterFold:
         return self.prepared.model(self.winner.rows, self.machine)
 
 
-def plan_of_fit(rows: int, learned: bool = True) -> Plan | None:
+def plan_of_fit(rows: int, penalty: float, learned: bool = True) -> Plan | None:
     """Return how a ridge regression on so many rows is solved.
 
     Examples
     --------
-    >>> plan_of_fit(20_000)
+    >>> plan_of_fit(20_000, 0.01)
     Plan(solver='cholesky', precision='single', tol=0.001)
+    >>> plan_of_fit(20_000, 1e-6)
+    Plan(solver='cholesky', precision='double')
     """
-    if rows > FACTORED_ROWS:
+    small = penalty < SMALL_PENALTY
+    if rows > (MAX_DOUBLE_ROWS if small else FACTORED_ROWS):
         return Plan(tol=ENOUGH)
+    if rows > DOUBLE_ROWS and small:
+        return Plan(solver="cholesky", precision="double")
     if rows > DOUBLE_ROWS:
         return Plan(solver="cholesky", precision="single", tol=ENOUGH)
     return Plan(solver="cholesky") if learned else None
