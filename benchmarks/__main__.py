@@ -33,6 +33,7 @@ TASKS = {
         "one row over HTTP: predictions a second, odd requests",
     ),
     "memory": ("benchmarks.memory", "measured by predicted bytes, for every machine"),
+    "dropin": ("benchmarks.dropin", "a script before and after mercer.sklearn.patch()"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),
 }
 

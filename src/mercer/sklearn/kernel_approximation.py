@@ -35,6 +35,7 @@ class Nystroem(theirs.Nystroem):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the items that others are compared with, and whiten their similarities."""
         X = validate_data(self, X, accept_sparse="csr")
+        self._get_kernel_params()  # which refuses what this kernel does not take
         rng, n = check_random_state(self.random_state), X.shape[0]
         count = min(self.n_components, n)
         if self.n_components > n:

@@ -218,6 +218,9 @@ class Libsvm(BaseLibSVM):
     def _item_weights(self, y: np.ndarray, sample_weight: np.ndarray) -> np.ndarray | None:
         """Return weights of items, 0 for those below it, with the weights of their classes."""
         weights = None
+        if sample_weight.ndim != 1:
+            shape = sample_weight.shape
+            raise ValueError(f"sample_weight must be 1D array or scalar, found shape {shape}")
         if len(sample_weight):
             weights = np.maximum(sample_weight, 0.0)
             if not weights.any():
