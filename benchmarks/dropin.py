@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+from sklearn.feature_extraction.text import TfidfTransformer
 
 import mercer
-from benchmarks.svm import a9a, made_up, satimage, usps
+from benchmarks.svm import a9a, folder, made_up, satimage, usps
 from mercer.bench.comparisons import Classification
-from mercer.bench.measure import Row, at_least, at_most, peak_growth, seconds
+from mercer.bench.measure import Row, at_least, at_most, faster, peak_growth, seconds
 from mercer.kernels import Gaussian
 from mercer.selection import GridSearchCV as NativeSearch
 from mercer.selection import nested_cv
@@ -40,7 +43,7 @@ def rows() -> list[Row]:
     X, y = made_up(4000)
     table.append(compared("SVR, n=4000", *regression(X, X[:, 0] * X[:, 1] + 0.1 * y)))
     table.append(compared("kernel ridge, n=4000", *ridge(X, X[:, 0] * X[:, 1] + 0.1 * y)))
-    return [*table, memory()]
+    return [*table, linear(), memory()]
 
 
 def compared(task: str, script: Work, native: Work) -> Row:
@@ -133,6 +136,33 @@ def ridge(X: np.ndarray, y: np.ndarray) -> tuple[Work, Work]:
         mercer.KernelRidge(Gaussian(10**0.5), penalty=0.1).fit(X, y).predict(X)
 
     return script, native
+
+
+def linear() -> Row:
+    """Return how fast linear machines learn from sparse rows, beside LIBLINEAR."""
+    X, y = news()
+
+    def script() -> None:
+        from sklearn.svm import LinearSVC
+
+        LinearSVC(dual=True, random_state=0).fit(X, y)
+
+    def patched() -> None:
+        with patching():
+            script()
+
+    patched()
+    return faster("LinearSVC, news20", (timed(patched), timed(script)), 1.0)
+
+
+def news() -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Return tf-idf of news20, or rows made up like it."""
+    path = folder() / "news20" / "news20.bz2"
+    if not path.is_file():
+        rng = np.random.default_rng(0)
+        return sparse.random(8000, 60_000, 1e-3, "csr", rng=rng), rng.integers(0, 20, 8000)
+    X, y = load_svmlight_file(str(path))
+    return TfidfTransformer(sublinear_tf=True).fit_transform(X), y
 
 
 def fit_plain(X: np.ndarray, y: np.ndarray) -> None:

@@ -60,6 +60,10 @@ class Vectors(Points):
         self.places = places  # where the columns stood in the user's table
         self.single = single
 
+    def with_array(self, array: Any) -> Vectors:
+        """Return the same rows in another array."""
+        return Vectors(array, self.names, self.origin, self.places, self.single)
+
     def __len__(self) -> int:
         return int(self.array.shape[0])
 

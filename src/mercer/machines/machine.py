@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import numbers
 import types
 from collections.abc import Sequence
@@ -26,9 +27,13 @@ from mercer.kernels import Kernel, named
 from mercer.kernels.names import NAMES
 from mercer.machines.abilities import Abilities, Ability, cached_names
 from mercer.machines.chunks import ANSWERS, as_container, as_planned, by_chunks
+from mercer.memory import affordable
 from mercer.solvers.curvature import Curvature, examine
 
 __all__ = ["Machine"]
+
+
+MAX_COPIED_SHARE = 0.1  # of the free memory, which a copy of the training items may take
 
 
 def number(value: object, name: str) -> float:
@@ -118,6 +123,23 @@ class Machine(Abilities, BaseEstimator):
         if is_frame(X) and len({isinstance(name, str) for name in X.columns}) > 1:
             raise DomainError("column names must be all text or all numbers; rename some of them")
         return named(self.kernel).domain.admit(X)
+
+    def _own(self, X: Items, points: Points) -> Points:
+        """Return training items that no later change of the caller's array reaches.
+
+        Where a copy would take more than a share of the memory that is free, and for files that
+        are mapped into memory, they stay the caller's.
+        """
+        if not isinstance(points, Vectors) or not isinstance(X, np.ndarray):
+            return points
+        array = points.array
+        if not isinstance(array, np.ndarray) or not np.may_share_memory(array, X):
+            return points
+        if isinstance(X, np.memmap) or isinstance(X.base, np.memmap | mmap.mmap):
+            return points
+        if not affordable(array.nbytes / MAX_COPIED_SHARE):
+            return points
+        return points.with_array(array.copy())
 
     def _resolve(self, points: Points, weights: np.ndarray | None = None) -> Kernel:
         """Return the kernel with its heuristics resolved on the training items.

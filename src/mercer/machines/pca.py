@@ -161,7 +161,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         """Find the principal components of items `X`, or of a `Stream`; `y` is ignored."""
         if in_passes(X) or asks_for_sketch(self.follow):
             return self._fit_sketch(read_training_set(self, X, None, None))
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         kernel = self._resolve(points)
         decision = self._decide(kernel, points)
         gram = assemble(kernel, points, decision)

@@ -137,6 +137,7 @@ class Ridge(ExpansionMachine):
 
     def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
         """Walk through the rooms: X is admitted; resolve, decide, assemble, solve, keep."""
+        points = self._own(X, points)
         kernel = self._resolve(points, weights)
         repair = self._require_valid(kernel, self.indefinite)
         targets = 1 if target.ndim == 1 else target.shape[1]

@@ -13,7 +13,7 @@ __all__ = ["patch", "patched", "patching", "unpatch"]
 
 # The modules that have a counterpart here, and the names that it stands in for.
 NAMES: dict[str, tuple[str, ...]] = {
-    "svm": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
+    "svm": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC"),
     "kernel_ridge": ("KernelRidge",),
     "decomposition": ("KernelPCA",),
     "kernel_approximation": ("Nystroem", "RBFSampler"),

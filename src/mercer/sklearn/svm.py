@@ -16,8 +16,9 @@ from __future__ import annotations
 import sklearn.svm as theirs
 
 from mercer.sklearn.libsvm import Libsvm
+from mercer.sklearn.linear import LinearSVC
 
-__all__ = ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = ["SVC", "SVR", "LinearSVC", "NuSVC", "NuSVR", "OneClassSVM"]
 
 
 class SVC(Libsvm, theirs.SVC):
