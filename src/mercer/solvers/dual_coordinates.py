@@ -114,10 +114,10 @@ def _descend(
     # Slopes beyond these, of the epoch before, mean that a variable will stay at its bound.
     highest, lowest = np.inf, -np.inf
     for epoch in range(epochs):
-        for s in range(active):
+        for place in range(active):
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            k = s + np.int64(state >> np.uint64(33)) % (active - s)
-            order[s], order[k] = order[k], order[s]
+            other = place + np.int64(state >> np.uint64(33)) % (active - place)
+            order[place], order[other] = order[other], order[place]
         top, bottom, s = -np.inf, np.inf, 0
         while s < active:
             i = order[s]
