@@ -21,6 +21,7 @@ from mercer.cli.rows import (
     Measure,
     Missing,
     Order,
+    Scale,
     Targets,
     Test,
     Time,
@@ -128,6 +129,7 @@ def fit(
     cost: Cost = None,
     order: Order = None,
     measure: Measure = None,
+    scale: Scale = None,
     missing: Missing = None,
     drop_duplicates: DropDuplicates = False,
     test: Test = None,
@@ -145,7 +147,7 @@ def fit(
         "task": task, "kernel": kernel, "machine": machine, "budget": allowed,
         "skip_bad": skip_bad, "seed": seed, "references": not no_references, "groups": groups,
         "time": time, "weights": weights, "cost": costs_of(cost), "order": order,
-        "measure": measure, "missing": missing, "drop_duplicates": drop_duplicates,
+        "measure": measure, "scale": scale, "missing": missing, "drop_duplicates": drop_duplicates,
     }  # fmt: skip
     names = targets_of(data, target)
     if len(names) <= 1:

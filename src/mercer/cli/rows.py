@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 __all__ = [
-    "Cost", "DropDuplicates", "Groups", "Measure", "Missing", "Order", "Targets", "Test", "Time",
-    "Weights", "costs_of",
+    "Cost", "DropDuplicates", "Groups", "Measure", "Missing", "Order", "Scale", "Targets", "Test",
+    "Time", "Weights", "costs_of",
 ]  # fmt: skip
 
 Groups = Annotated[
@@ -77,6 +77,14 @@ Measure = Annotated[
 ]
 
 
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="none",
+        help="Compare columns of numbers as they are, because they have one unit already; for "
+        "example --scale none.",
+    ),
+]
 Test = Annotated[
     Path | None,
     typer.Option(

@@ -92,6 +92,7 @@ def study(
     cost: Any = None,
     order: str | Sequence[str] | None = None,
     measure: str | None = None,
+    scale: str | None = None,
     test: Any = None,
     show: bool | None = None,
 ) -> Study:
@@ -148,6 +149,9 @@ def study(
     measure : str, optional
         What chooses and judges: "error", "balanced", "auc" or "logloss" for classes, "rmse" or
         "mae" for numbers.
+    scale : {"none"}, optional
+        Columns of numbers are then compared as they are, because they have one unit already;
+        otherwise they are put on several scales, and folds choose.
     test : path or DataFrame, optional
         Another table, which judges the machine in the end once.
     show : bool, optional
@@ -165,7 +169,7 @@ def study(
         data, target, task=task, kernel=kernel, machine=machine, budget=budget, types=types,
         skip_bad=skip_bad, seed=seed, references=references, groups=groups, time=time,
         weights=weights, missing=missing, drop_duplicates=drop_duplicates, cost=cost, order=order,
-        measure=measure,
+        measure=measure, scale=scale,
     ).run(show)  # fmt: skip
     return found if test is None else replace(found, test=judge_table(found, test))
 
@@ -190,10 +194,13 @@ def design(
     cost: Any = None,
     order: str | Sequence[str] | None = None,
     measure: str | None = None,
+    scale: str | None = None,
 ) -> StudyDesign:
     """Return what `study` would do, with the same arguments; everything is read and checked."""
     if task is not None and task not in TASKS:
         raise ValidityError(f"task cannot be {task!r}{suggestion(task, TASKS)}")
+    if scale not in (None, "none"):
+        raise ValidityError(f"scale / --scale can only be 'none', found {scale!r}")
     if not (math.isfinite(budget) and budget > 0):
         raise ValidityError(f"budget must be a positive number of seconds, found {budget!r}")
     if isinstance(kernel, str):
@@ -213,11 +220,12 @@ def design(
     y: Any = sheet.y
     loss = loss_of(found, y, measure=measure, costs=cost, order=order)
     largest, classes = require_learnable(sheet)
-    encode = kernel is None and encodable(sheet.X, sheet.columns)
+    scaled = kernel is None and scale is None
+    encode = scaled and encodable(sheet.X, sheet.columns)
     chosen, left = families(found, machine, classes, encode, tied.weights is not None)
     if kernel is not None:
         on_columns(kernel, _safe_indexing(sheet.X, [0]), sheet.columns)
-    standardize = kernel is None and not sparse.issparse(sheet.X)
+    standardize = scaled and not sparse.issparse(sheet.X)
     procedure = InnerSelection(
         columns=sheet.columns,
         preparation=Preparation(sheet.columns, found, encode, standardize, seed),
@@ -342,6 +350,8 @@ class StudyDesign:
         how = self.procedure.preparation
         if self.procedure.kernel is not None:
             found.append("The kernel was given; it sees the columns as they are in the file.")
+        elif not (how.encode or how.standardize) and _has_numbers(self.sheet.X):
+            found.append("Columns of numbers are compared as they are in the file.")
         elif how.encode:
             found.append(
                 "Columns become columns of numbers on the rows that are learned from: numbers are "

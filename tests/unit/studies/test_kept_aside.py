@@ -9,7 +9,7 @@ from sklearn.metrics import mean_squared_error
 from typer.testing import CliRunner
 
 from mercer.cli import app
-from mercer.errors import DomainError
+from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Gaussian
 from mercer.machines import ExemplarClassifier
 from mercer.studies import study, study_targets
@@ -124,3 +124,13 @@ def test_sureness_is_poor_only_beyond_chance():
         alarms += sureness(sure, rng.random(80) < sure, seed).poor
         assert sureness(sure, rng.random(80) < sure - 0.35, seed).poor
     assert alarms <= 3
+
+
+def test_without_a_scale_columns_are_compared_as_they_are():
+    rows = line(60).assign(wide=lambda frame: 1000 * frame["z"])
+    plain = {"machine": "ridge", "budget": 5.0, "references": False}
+    found = study(rows, "y", scale="none", **plain)
+    assert "compared as they are" in " ".join(found.notes)
+    assert not hasattr(found.machine, "steps")  # nothing stands before the machine
+    with pytest.raises(ValidityError, match="can only be 'none', found 'log'"):
+        study(rows, "y", scale="log", **plain)
