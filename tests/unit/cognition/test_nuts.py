@@ -45,7 +45,7 @@ def test_the_log_posterior_is_that_of_the_model_with_its_slopes(inward):
 @pytest.mark.slow
 def test_both_samplers_have_the_same_posterior():
     pytest.importorskip("nutpie")
-    options = {"draws": 800, "warmup": 300, "random_state": 0}
+    options = {"draws": 400, "warmup": 200, "random_state": 0}
     ours = posterior(MODEL, MADE.experiment, **options).summary()
     theirs = posterior(MODEL, MADE.experiment, sampler="nuts", **options).summary()
     error = np.hypot(*(one["sd"] / np.sqrt(one["effective"]) for one in (ours, theirs)))
