@@ -12,16 +12,32 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mercer import SVC, GaussianProcess, KernelLogistic, KernelPCA, KernelRidge, load, save
-from mercer.errors import MercerError, PlanError
+from mercer import (
+    LPSVC,
+    SVC,
+    GaussianProcess,
+    KernelDiscriminant,
+    KernelLogistic,
+    KernelMeans,
+    KernelPCA,
+    KernelQuantile,
+    KernelRidge,
+    NuSVC,
+    RBFNetwork,
+    load,
+    save,
+)
+from mercer.errors import MercerError, PlanError, SelectionWarning
 from mercer.gram.buffers import BUFFERS
 from mercer.kernels import Gaussian, Spectrum
 from mercer.plans import Nystrom, Plan
+from mercer.selection import GridSearchCV
 from mercer.threads import using
 from tests.faults.shim import allocations, file_operations
 
@@ -45,6 +61,14 @@ MACHINES = {
     "strings": (SVC(Spectrum(3)), STRINGS, LABELS),
     "logistic": (KernelLogistic(Gaussian(1.0), 0.1), X, LABELS),
     "components": (KernelPCA(Gaussian(1.0), 3, solver="dense"), X, None),
+    "nu": (NuSVC(Gaussian(1.0), 0.3), X, X[:, 0] > 0),
+    "quantile": (KernelQuantile(Gaussian(1.0)), X, Y),
+    "discriminant": (KernelDiscriminant(Gaussian(1.0)), X, LABELS),
+    "means": (KernelMeans(Gaussian(1.0), 3, random_state=0), X, None),
+    "linear program": (LPSVC(Gaussian(1.0), C=0.1), X[:250], LABELS[:250]),
+    "network": (RBFNetwork(Gaussian(1.0), "random", 120, random_state=0), X, Y),
+    "search": (GridSearchCV(KernelRidge(Gaussian(1.0)), {"penalty": [0.1, 1.0]}, cv=3), X, Y),
+    "search with refits": (GridSearchCV(SVC(Gaussian(1.0)), {"C": [1.0, 9.0]}, cv=3), X, LABELS),
 }  # fmt: skip
 
 
@@ -67,7 +91,8 @@ def test_every_large_allocation_fails_in_turn(name, survived):
         for place in range(seen.count):
             BUFFERS._block = None
             try:
-                with allocations(fails=place):
+                with allocations(fails=place), warnings.catch_warnings():
+                    warnings.simplefilter("ignore", SelectionWarning)  # of a fold that failed
                     machine.fit(rows, target)
             except (PlanError, MemoryError) as error:
                 assert isinstance(error, PlanError), repr(error)
@@ -75,6 +100,30 @@ def test_every_large_allocation_fails_in_turn(name, survived):
             np.testing.assert_allclose(answers(machine, rows), expected, atol=1e-8)
             tried += 1
         np.testing.assert_array_equal(answers(machine.fit(rows, target), rows), expected)
+    survived(tried)
+
+
+@pytest.mark.parametrize("name", ["ridge", "process", "support vectors", "components", "logistic"])
+def test_every_large_allocation_of_an_answer_fails_in_turn(name, survived):
+    machine, rows, target = MACHINES[name]
+    many = [*rows] * 4 if isinstance(rows, list) else np.tile(rows, (400, 1))
+    tried = 0
+    with using(1):
+        machine.fit(rows, target)
+        answer = getattr(machine, "predict", None) or machine.transform
+        with np.errstate(all="ignore"):
+            expected = answer(many)
+            with allocations() as seen:
+                answer(many)
+            assert seen.count > 0
+            for place in range(seen.count):
+                try:
+                    with allocations(fails=place):
+                        answer(many)
+                except (PlanError, MemoryError) as error:
+                    assert isinstance(error, PlanError), repr(error)
+                np.testing.assert_array_equal(answer(many), expected)
+                tried += 1
     survived(tried)
 
 

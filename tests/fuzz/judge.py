@@ -7,13 +7,29 @@ import warnings
 import numpy as np
 from mpmath import exp, lu_solve, matrix, mp, mpf, sqrt
 
-from mercer import SVC, SVR, KernelPCA, KernelRidge
+from mercer import (
+    SVC,
+    SVR,
+    GaussianProcess,
+    KernelLogistic,
+    KernelPCA,
+    KernelQuantile,
+    KernelRidge,
+    NuSVC,
+    OneClassSVM,
+)
 from mercer.errors import MercerError
 from mercer.kernels import parse
+from tests.fuzz.programs import complaint_about, programs
 
 DIGITS = 60
 UNIT = float(np.finfo(float).eps)
-MACHINES = {"ridge": KernelRidge, "svc": SVC, "svr": SVR, "components": KernelPCA}
+MACHINES = {
+    "ridge": KernelRidge, "process": GaussianProcess, "logistic": KernelLogistic,
+    "svc": SVC, "svr": SVR, "components": KernelPCA,
+    "classes": SVC, "nu": NuSVC, "one class": OneClassSVM, "quantile": KernelQuantile,
+}  # fmt: skip
+UNLABELED = ("components", "one class")
 
 
 def value(kernel, x, z):
@@ -48,22 +64,31 @@ def gram(kernel, X):
 def complaint(case):
     """Return what is wrong with the answer to a case, or None.
 
-    A case is a dict: machine, its parameters, the kernel as text, X, y.
+    A case is a dict: machine, its parameters, the kernel as text, X, y, and weights if there are.
     """
     kernel = parse(case["kernel"])
     X, y = np.array(case["X"], dtype=float), np.array(case["y"])
     machine = MACHINES[case["machine"]](kernel, **case["parameters"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        given = {"sample_weight": case["weights"]} if case.get("weights") else {}
         try:
-            machine.fit(X, None if case["machine"] == "components" else y)
+            with programs() as caught:
+                machine.fit(X, *(() if case["machine"] in UNLABELED else (y,)), **given)
         except MercerError:
             return None  # whoever refuses claims nothing
-    if machine.solution_.status != "solved":
-        return None
     with mp.workdps(DIGITS):
-        K = gram(kernel, X)
-        return JUDGES[case["machine"]](machine, K, X, y)
+        for points, program, found in caught:
+            words = complaint_about(gram(kernel, points.array), program, found)
+            if words is not None:
+                return words
+        name, K = case["machine"], gram(kernel, X)
+        if name not in JUDGES | SYSTEM_JUDGES or machine.solution_.status != "solved":
+            return None
+        if name in JUDGES and not given and not getattr(machine, "intercept", False):
+            return JUDGES[name](machine, K, X, y)
+        weights = np.array(case.get("weights") or np.ones(len(y)))
+        return SYSTEM_JUDGES[name](machine, K, y, weights)
 
 
 def of_ridge(machine, K, X, y):
@@ -97,6 +122,62 @@ def of_ridge(machine, K, X, y):
         norm = float(np.linalg.norm(machine.coef_))
         if abs(machine.function_.norm() - norm) > 1e-12 * norm:
             return "the norm of the function is not that of its weights"
+    return None
+
+
+def of_system(machine, K, y, weights):
+    """The relative residual of (K + λW⁻¹)a + b = y is as small as is said, 1ᵀa = 0 with a b."""
+    if machine.coef_ is not None:  # the system of the features is another one
+        return None
+    n, penalty = len(y), mpf(machine.penalty)
+    a, b = [mpf(float(v)) for v in machine.dual_coef_], mpf(float(np.ravel(machine.intercept_)[0]))
+    heights = [float(sqrt(abs(K[i][i]))) for i in range(n)]
+    rest, size = [], float(np.linalg.norm(np.sqrt(weights) * y))
+    for i in np.flatnonzero(weights > 0):
+        w = mpf(float(weights[i]))
+        inner = sum(K[i][j] * a[j] for j in range(n))
+        rest.append(sqrt(w) * (mpf(float(y[i])) - b - inner) - penalty * a[i] / sqrt(w))
+    left = float(sqrt(sum(r * r for r in rest)))
+    terms = float(np.abs(machine.dual_coef_) @ heights) * max(heights) + float(np.abs(y).max())
+    terms += abs(float(b)) + float(penalty) * float(np.abs(machine.dual_coef_).max())
+    said = machine.solution_.certificate * size
+    said += 64 * n * UNIT * terms * float(np.sqrt(weights.max()))
+    if left > said:
+        return f"a residual of {left:.3g}, of which {said:.3g} is said"
+    if machine.intercept and abs(float(sum(a))) > 64 * n * UNIT * float(np.abs(y).max() + size):
+        heaviest = float(np.abs(machine.dual_coef_).max())
+        if abs(float(sum(a))) > 1e-9 * heaviest:
+            return f"coefficients add up to {float(sum(a)):.3g} instead of 0"
+    return None
+
+
+def of_logistic(machine, K, y, weights):
+    """The gradient of Σ w·loss + λ/2|f|², as a function and a number, is as small as is said."""
+    if machine.coef_ is not None or len(machine.classes_) != 2:
+        return None
+    n, penalty = len(y), mpf(machine.penalty)
+    a, b = [mpf(0)] * n, mpf(float(np.ravel(machine.intercept_)[0]))
+    for i, value in zip(np.flatnonzero(weights > 0), machine.dual_coef_, strict=True):
+        a[i] = mpf(float(value))
+    D, total = [], mpf(0)
+    for i in range(n):
+        w, t = mpf(float(weights[i])), mpf(int(y[i] == machine.classes_[1]))
+        score = sum(K[i][j] * a[j] for j in range(n)) + b
+        slope = w * (1 / (1 + exp(-score)) - t)
+        D.append(slope + penalty * a[i])
+        total += slope
+    square = sum(D[i] * K[i][j] * D[j] for i in range(n) for j in range(n))
+    if machine.intercept:
+        square += total * total
+    heights = np.array([float(sqrt(abs(K[i][i]))) for i in range(n)])
+    size = float(np.abs([float(v) for v in a]) @ heights)
+    noise = 64 * n * UNIT * float(weights.max()) * (1 + heights.max()) ** 2 * (1 + size)
+    noise += 64 * n * UNIT * float(penalty) * size
+    # DᵀKD is rounded by a unit of its terms, of which a square root is taken.
+    noise += float(np.sqrt(n * UNIT)) * float(np.abs([float(d) for d in D]) @ heights)
+    left, said = float(sqrt(abs(square))), machine.solution_.certificate + noise
+    if left > said:
+        return f"a gradient of {left:.3g}, of which {said:.3g} is said"
     return None
 
 
@@ -168,4 +249,8 @@ def of_components(machine, K, X, y):
     return None
 
 
-JUDGES = {"ridge": of_ridge, "svc": of_svc, "svr": of_svr, "components": of_components}
+JUDGES = {
+    "ridge": of_ridge, "process": of_ridge, "svc": of_svc, "svr": of_svr,
+    "components": of_components,
+}  # fmt: skip
+SYSTEM_JUDGES = {"ridge": of_system, "process": of_system, "logistic": of_logistic}

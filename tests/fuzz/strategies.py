@@ -5,6 +5,13 @@ from hypothesis import strategies as st
 from mercer.kernels import Constant, Gaussian, Laplacian, Linear, Polynomial
 
 EXPONENTS = st.integers(-6, 6)
+MACHINES = [
+    "ridge", "process", "logistic", "svc", "svr", "components", "classes", "nu", "one class",
+    "quantile",
+]  # fmt: skip
+WEIGHTED = ("ridge", "process", "logistic", "classes", "nu", "quantile")
+SHARES = st.sampled_from([0.05, 0.3, 0.5, 0.8])
+WEIGHTS = st.sampled_from([1.0, 1.0, 0.5, 2.0, 1e-3, 1e3, 0.0])
 
 
 @st.composite
@@ -57,20 +64,35 @@ def tables(draw):
 @st.composite
 def cases(draw):
     """Return a machine, its parameters, a kernel and a table."""
-    machine = draw(st.sampled_from(["ridge", "svc", "svr", "components"]))
+    machine = draw(st.sampled_from(MACHINES))
     X = draw(tables())
     n = len(X)
     y = [float(v) for v in draw(st.lists(st.integers(-9, 9), min_size=n, max_size=n))]
     parameters = {}
-    if machine == "ridge":
-        parameters = {"penalty": draw(scales())}
+    if machine in ("ridge", "process", "logistic"):
+        parameters = {"penalty": draw(scales()), "intercept": draw(st.booleans())}
+    if machine == "logistic":
+        y = [int(v > 0) for v in y]
+        y[0], y[-1] = 0, 1
     elif machine == "svc":
         y = [int(v > 0) for v in y]
         y[0], y[-1] = 0, 1
         parameters = {"C": draw(scales()), "max_iter": 2000}
     elif machine == "svr":
         parameters = {"C": draw(scales()), "epsilon": 0.1, "max_iter": 2000}
-    return {
+    elif machine in ("classes", "nu"):
+        y = [int(v) % 3 for v in y]
+        y[0], y[-1] = 0, 1
+        parameters = {"max_iter": 2000}
+        parameters |= {"C": draw(scales())} if machine == "classes" else {"nu": draw(SHARES)}
+    elif machine == "quantile":
+        parameters = {"C": draw(scales()), "level": [0.1, draw(SHARES)], "max_iter": 2000}
+    elif machine == "one class":
+        parameters = {"nu": draw(SHARES), "max_iter": 2000}
+    found = {
         "machine": machine, "parameters": parameters, "kernel": repr(draw(kernels())),
         "X": X, "y": y,
     }  # fmt: skip
+    if machine in WEIGHTED and draw(st.booleans()):
+        found["weights"] = draw(st.lists(WEIGHTS, min_size=n, max_size=n))
+    return found

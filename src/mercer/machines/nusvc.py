@@ -129,7 +129,8 @@ class NuSVC(SupportVectorClassifier):
         return max(rho, optimum.violation, float(np.finfo(float).tiny))
 
     def _square(self, optimum: Optimum) -> float:
-        return optimum.square / self._rho(optimum) ** 2
+        rho = self._rho(optimum)
+        return optimum.square / rho / rho  # whose square may be too small for a number
 
     def _set_attributes(self, learned: Learned) -> None:
         super()._set_attributes(learned)

@@ -126,8 +126,18 @@ class GridSearchCV(SklearnGridSearchCV):
         """Score all candidates on all splits, and fit the best one on all items.
 
         `groups` go to the splitter; other arguments, such as `sample_weight`, go to the
-        estimator's `fit`, those with an entry for each item split with the items.
+        estimator's `fit`, those with an entry for each item split with the items. If anything
+        fails, the search is as it was before.
         """
+        before = dict(vars(self))
+        try:
+            return self._search(X, y, params)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _search(self, X: Items, y: ArrayLike | None, params: dict[str, Any]) -> Self:
         groups = params.pop("groups", None)
         params = {name: value for name, value in params.items() if value is not None}
         combinations = grid_combinations(self.param_grid)

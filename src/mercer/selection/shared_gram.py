@@ -24,7 +24,7 @@ from mercer.engine.tiles import fill_several
 from mercer.gram import assemble, features_of
 from mercer.kernels import Kernel, assume_psd, named
 from mercer.machines.abilities import able
-from mercer.memory import affordable
+from mercer.memory import affordable, out_of_memory
 from mercer.selection.closed_form import MATRICES_PER_CORE, has_closed_form
 from mercer.selection.closed_form_evaluation import ClosedFormEvaluation, Group, Unanswered
 from mercer.selection.evaluation import Account, Outcome, warn_failures
@@ -56,7 +56,8 @@ def evaluate(
     """
     cluster = current()
     if cluster is None:
-        found = _evaluated(machines, X, y, splits, scoring, params, **how)
+        with out_of_memory(f"a search of {len(machines)} candidates", _num_samples(X)):
+            found = _evaluated(machines, X, y, splits, scoring, params, **how)
     else:
         given = (scoring, params)
         found = evaluate_on(cluster, _evaluated, machines, (X, y), splits, given, how)

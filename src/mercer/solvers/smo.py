@@ -309,7 +309,8 @@ def _solve_all(
                 continue
             _slopes(K, segments, own, t, x, f)
         if _violation(x, f, l, u) <= tol:
-            _snap(x, l, u, diagonal[a:b], SNAPPED_SHARE * tol)
+            if _snap(x, l, u, diagonal[a:b], SNAPPED_SHARE * tol):
+                _slopes(K, segments, own, t, x, f)
             _certify(t, x, f, l, u, row)
             row[3] = _violation(x, f, l, u)
             row[0] = 1.0 if row[3] <= tol else 0.0
@@ -317,17 +318,23 @@ def _solve_all(
 
 @compiled(error_model="numpy")
 def _snap(beta, lower, upper, diagonal, change):
-    """Put at its bound what is within rounding of it, as `snap_to_bounds` does."""
-    largest, height = 0.0, 0.0
+    """Put at its bound what is within rounding of it, as `snap_to_bounds` does.
+
+    Returns whether anything has moved.
+    """
+    largest, height, moved = 0.0, 0.0, False
     for k in range(len(beta)):
         largest, height = max(largest, abs(beta[k])), max(height, abs(diagonal[k]))
     for k in range(len(beta)):
         reach = np.sqrt(abs(diagonal[k]) * height)
         little = min(ROUNDING * min(upper[k] - lower[k], largest), change / max(reach, TINY))
+        before = beta[k]
         if beta[k] - lower[k] <= little:
             beta[k] = lower[k]
         elif upper[k] - beta[k] <= little:
             beta[k] = upper[k]
+        moved |= beta[k] != before
+    return moved
 
 
 @compiled(fastmath=VECTORIZED, error_model="numpy")

@@ -28,6 +28,8 @@ from mercer.solvers.quadratic import (
     Quadratic,
     SMOOptions,
     conclude,
+    largest_snap,
+    snap_to_bounds,
     violation_of,
 )
 from mercer.solvers.smo import MIN_STEPS, burst_of, optimize_pairs
@@ -137,6 +139,10 @@ def maximize(operator: Pieces, problem: Quadratic, options: SMOOptions) -> Optim
         if trouble != DONE:
             culprits = done.items
             break
+    # What goes to a bound takes its part of the slopes along, so that these belong to the answer.
+    snapped = snap_to_bounds(problem, state.beta, largest_snap(diagonal, options.tol))
+    moved = np.flatnonzero(snapped != state.beta)
+    state.move(moved, snapped[moved])
     return conclude(
         problem, state.beta, state.F, steps, history, options.tol, trouble, culprits, diagonal
     )

@@ -136,3 +136,20 @@ def test_a_search_beyond_memory_is_refused(free_memory):
     free_memory(30_000_000)
     with pytest.raises(PlanError, match="items would fit"):
         plan_search(LPSVC(), X, {"C": [1.0]})
+
+
+@pytest.mark.parametrize("place", ["_evaluated", "refit"])
+def test_a_search_that_runs_out_of_memory_is_as_it_was(place, monkeypatch):
+    def fail(*given, **options):
+        raise MemoryError("Unable to allocate 8.00 GiB for an array")
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    search = GridSearchCV(KernelRidge(Gaussian(1.0)), {"penalty": [0.1, 1.0]}, cv=3)
+    before = search.fit(X, X[:, 0]).predict(X)
+    if place == "refit":
+        monkeypatch.setattr("mercer.machines.ridge.assemble", fail)
+    else:
+        monkeypatch.setattr("mercer.selection.shared_gram._evaluated", fail)
+    with pytest.raises(PlanError, match="ran out of memory"):
+        search.fit(X[:50], X[:50, 1])
+    np.testing.assert_array_equal(search.predict(X), before)
