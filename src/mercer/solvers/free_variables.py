@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_solve, lapack
 
+from mercer.engine.tiles import spans
 from mercer.solvers.quadratic import MAX_FREE_VARIABLES
 
 __all__ = ["VariableRows", "optimize_free"]
@@ -21,6 +22,7 @@ __all__ = ["VariableRows", "optimize_free"]
 # Up to so many are stopped at their bounds one by one, which is best for a matrix of low rank;
 # more of them together.
 MAX_STOPPED_SINGLY = 300
+COPIED_ROWS = 64  # of a product with some columns, at a time
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def optimize_free(
         if len(free) < 2 or len(free) > MAX_FREE_VARIABLES:
             return True
         rows, group = gram.places[free], gram.group[free]
-        K, f = gram.K[np.ix_(rows, rows)].astype(np.float64), F[free]
+        K, f = gram.K[np.ix_(rows, rows)].astype(np.float64, copy=False), F[free]
         down, up = lower[free] - beta[free], upper[free] - beta[free]
         few = len(free) <= MAX_STOPPED_SINGLY
         way = None if few else _stopped_direction(K, f, group, down, up)
@@ -76,11 +78,20 @@ def optimize_free(
         change = new - beta[free]
         if not float(f @ change) > 0.5 * float(change @ K @ change):  # rounding has won
             return True
-        F -= gram.K[:, rows][gram.places] @ change
+        del K  # before there is the next one
+        F -= _combined(gram.K, rows, change)[gram.places]
         beta[free] = new
         left -= 1 if few else 40  # a step of many takes longer
         if not stopped.any() or left <= 0:
             return True
+
+
+def _combined(K: np.ndarray, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Return K[:, columns] @ coefficients, without a copy of all these columns."""
+    result = np.empty(len(K))
+    for some in spans(len(K), COPIED_ROWS):
+        result[some] = K[some].take(columns, axis=1) @ coefficients
+    return result
 
 
 def _stopped_direction(
@@ -98,8 +109,7 @@ def _stopped_direction(
             return None
         rest = F - K[:, ~inside] @ way[~inside]
         missing = -np.array([way[~inside & (group == g)].sum() for g in groups])
-        parts = K[np.ix_(inside, inside)], rest[inside], group[inside]
-        way[inside] = _direction(*parts, missing)
+        way[inside] = _direction(K, rest[inside], group[inside], missing, np.flatnonzero(inside))
         low, high = inside & (way <= down), inside & (way >= up)
         if not (low.any() or high.any()):
             return way
@@ -108,21 +118,32 @@ def _stopped_direction(
     return None
 
 
-def _direction(K: np.ndarray, F: np.ndarray, group: np.ndarray, sums: ArrayLike) -> np.ndarray:
-    """Return the way from here to the best point whose sum in each group changes by `sums`."""
+def _direction(
+    K: np.ndarray,
+    F: np.ndarray,
+    group: np.ndarray,
+    sums: ArrayLike,
+    some: np.ndarray | slice = slice(None),
+) -> np.ndarray:
+    """Return the way from here to the best point whose sum in each group changes by `sums`.
+
+    `F` and `group` are those of `some` of the rows and columns of K.
+    """
+    places = np.arange(len(K))[some]
     present = np.unique(group)
     A = (group[:, None] == present).astype(np.float64)
-    height = float(np.mean(np.diag(K))) or 1.0
+    height = float(np.mean(np.diag(K)[places])) or 1.0
     share = 1e-14
     while True:
-        try:
-            M = np.array(K, order="F")  # of K there may be no more copies than this
-            M[np.diag_indices(len(M))] += share * height
-            factor = cho_factor(M, lower=True, overwrite_a=True)
+        M = K[np.ix_(places, places)].T  # which is K; of that there may be no more copies
+        M[np.diag_indices(len(M))] += share * height
+        L, info = lapack.dpotrf(M, lower=1, overwrite_a=1, clean=0)
+        if info == 0:
             break
-        except LinAlgError:
-            share *= 100
-    u, V = cho_solve(factor, F), cho_solve(factor, A)
+        if not np.isfinite(share * height):
+            raise LinAlgError("the similarities of the free variables are not finite")
+        share *= 100
+    u, V = cho_solve((L, True), F), cho_solve((L, True), A)
     way = u - V @ np.linalg.lstsq(A.T @ V, A.T @ u - sums, rcond=None)[0]
     # Rounding must not leak out of the sums.
     return way - A @ ((A.T @ way - sums) / A.sum(axis=0))

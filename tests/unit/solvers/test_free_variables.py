@@ -5,6 +5,7 @@ import pytest
 
 from mercer.solvers import free_variables
 from mercer.solvers.free_variables import VariableRows, optimize_free
+from tests.measure import peak
 
 
 def program(n, seed=0, rank=None, groups=1):
@@ -64,3 +65,15 @@ def test_a_flat_way_without_bounds_is_noticed():
     beta, F = np.array([1.0, -1.0]), np.array([1.0, -1.0])
     plane = VariableRows(K, np.arange(2), np.zeros(2, dtype=int))
     assert not optimize_free(plane, F, beta, np.array([0.0, -np.inf]), np.array([np.inf, 0.0]))
+
+
+def test_the_free_variables_take_the_memory_that_plans_count():
+    """Half of a thousand are free: their system and its factor, and no columns of the others."""
+    n = 1000
+    rng = np.random.default_rng(0)
+    Q = rng.normal(size=(n, n))
+    gram = VariableRows(Q @ Q.T / n + np.eye(n), np.arange(n), np.zeros(n, dtype=int))
+    F, beta = rng.normal(size=n), np.zeros(n)
+    box = np.where(np.arange(n) % 2, 1e9, 0.0)
+    beta[:] = 0.0
+    assert peak(lambda: optimize_free(gram, F.copy(), beta.copy(), -box, box)) < 1.3 * 4 * n**2
