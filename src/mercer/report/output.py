@@ -170,6 +170,7 @@ def metrics(study: Study) -> dict[str, Any]:
         "probabilities": None if sure is None else dataclasses.asdict(sure),
         "roles": {} if sheet.roles is None else dict(sheet.roles.names or {}),
         "coverage": _coverage(study),
+        "shares": None if study.shares is None else dataclasses.asdict(study.shares),
         "attempts": [dataclasses.asdict(attempt) for attempt in study.attempts],
         "folds": {"outer": outer, "inner": inner, "judging": len(np.unique(study.held_out.fold))},
         "rest": _rest(study),

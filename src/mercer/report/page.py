@@ -19,6 +19,7 @@ from mercer.report.measures import horizon_rows, measure_rows, test_text, thresh
 from mercer.report.performance import calibration, confusion, curve, residuals, surface
 from mercer.report.promises import promises
 from mercer.report.references import comparison, reference_rows
+from mercer.report.shares import columns_that_matter
 from mercer.report.similarity import similarity
 from mercer.report.subgroups import subgroups
 from mercer.report.words import (
@@ -82,6 +83,7 @@ def html(study: Study) -> str:
         "surface": surface(study),
         "calibration": calibration(study),
         "promises": promises(study),
+        "shares": columns_that_matter(study),
         "confusion": confusion(study) if study.task == "classify" else None,
         "residuals": residuals(study) if study.task != "classify" else None,
         "typical": cards(study, study.typical, viewer),

@@ -19,6 +19,7 @@ from mercer.studies.judged_table import JudgedTable
 from mercer.studies.losses import Loss
 from mercer.studies.measures import NOTHING_MEASURED, Measures
 from mercer.studies.reference import Reference
+from mercer.studies.shares import ColumnShares
 
 __all__ = [
     "Attempt",
@@ -245,6 +246,8 @@ class Study:
         follow; None for a machine without probabilities.
     coverage : Coverage or None
         How often they hold the truth, in all and of some kinds of rows.
+    shares : ColumnShares or None
+        How much each column contributed to held-out answers, where that can be divided.
     """
 
     task: str
@@ -278,6 +281,7 @@ class Study:
     test: JudgedTable | None = None
     known_errors: KnownErrors | None = None
     coverage: Coverage | None = None
+    shares: ColumnShares | None = None
 
     @property
     def X(self) -> Any:

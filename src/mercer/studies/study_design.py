@@ -30,6 +30,7 @@ from mercer.studies.arrangement import TIME_FOLDS
 from mercer.studies.attention import ColumnAttention, column_attention
 from mercer.studies.belonging import belonging
 from mercer.studies.candidates import CandidateKernel, ModelFamily, families, on_columns
+from mercer.studies.column_shares import shares_of_columns
 from mercer.studies.coverage import coverage_of
 from mercer.studies.design_notes import loss_notes, tied_notes
 from mercer.studies.effects import find_effects
@@ -474,6 +475,7 @@ class StudyDesign:
             loss=loss,
             horizons=horizons(folds),
             known_errors=known,
+            shares=shares_of_columns(folds),
             coverage=coverage_of(known, held_out, truth, classes, self.sheet),
         )
         sure = sureness_of(study)

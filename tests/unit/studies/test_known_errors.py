@@ -15,7 +15,7 @@ def waves(n, seed=0):
     rng = np.random.default_rng(seed)
     x, kind = rng.uniform(0, 6, n), rng.choice(["ann", "bob"], n)
     y = np.sin(x) + (0.05 + 0.1 * x) * rng.normal(size=n)
-    return pd.DataFrame({"x": x, "kind": kind, "y": y})
+    return pd.DataFrame({"x": x, "z": rng.normal(size=n), "kind": kind, "y": y})
 
 
 def levels(n, seed=0):
@@ -120,3 +120,18 @@ def test_without_errors_nothing_is_promised():
     few = KnownErrors(HeldOutScores(np.ones(3), np.zeros(3, dtype=int)))
     with pytest.raises(DomainError, match="at least 9 held-out rows, but there are 3"):
         few.intervals([[0.0]], np.zeros(1), 0.9)
+
+
+def test_columns_that_matter_are_told_with_their_spread_and_five_rows(numbers, labels):
+    found, folder = numbers
+    shares = found.shares
+    assert shares.names[0] == "x" and abs(sum(shares.shares) - 1) < 1e-9
+    assert max(shares.spreads) > 0 and len(shares.told) == 5
+    for row in shares.told:
+        total = row.base + row.rest + sum(share for _, _, share in row.reasons)
+        assert abs(total - row.score) < 1e-9
+        at = found.held_out.rows.tolist().index(row.place)
+        assert abs(found.held_out.prediction[at] - row.score) < 1e-6
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Which columns matter" in page and "told one by one" in page
+    assert labels[0].shares is None  # of a single column there is nothing to divide
