@@ -32,6 +32,7 @@ TASKS = {
         "benchmarks.service",
         "one row over HTTP: predictions a second, odd requests",
     ),
+    "cluster": ("benchmarks.cluster", "a cluster of processes: overhead, kills, searches"),
     "memory": ("benchmarks.memory", "measured by predicted bytes, for every machine"),
     "dropin": ("benchmarks.dropin", "a script before and after mercer.sklearn.patch()"),
     "import": ("benchmarks.imports", "how long `import mercer` takes"),

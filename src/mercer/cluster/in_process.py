@@ -7,6 +7,7 @@ a debugger sees everything.
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Any
@@ -108,6 +109,9 @@ class InProcess:
 
     def gone(self) -> list[str]:
         return []
+
+    def now(self) -> float:
+        return time.monotonic()
 
     def memory(self) -> int | None:
         return None

@@ -8,7 +8,6 @@ it comes first. Nothing is waited for longer than the cluster's patience without
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -111,7 +110,7 @@ class _Pass:
             self.sizes.append(-(-self.sizes[-1] // self.fan))
         self.left = len(self.tasks) if self.combine is None else 1
         self.done = 0
-        self.began = self.moved = self.last = time.monotonic()
+        self.began = self.moved = self.last = self.scheduler.now()
         try:
             while self.left:
                 self._step()
@@ -128,9 +127,9 @@ class _Pass:
         for ticket in list(self.running):
             state = self.scheduler.state(ticket)
             if state != "waiting" and ticket in self.running:
-                self.moved = time.monotonic()
+                self.moved = self.scheduler.now()
                 {"done": self._finished, "lost": self._lost, "failed": self._failed}[state](ticket)
-        now = time.monotonic()
+        now = self.scheduler.now()
         if now - self.moved > self.patience:
             raise ClusterError(self._waited_for(workers))
         if not self.queue and len(workers) > 1:
@@ -157,7 +156,7 @@ class _Pass:
         else:
             parts = [self.ready[child] for child in self.below[place]]
             ticket = self.scheduler.submit(self.combine, *parts, name=label)  # type: ignore[arg-type]
-        self.running[ticket] = Running(place, time.monotonic(), twin)
+        self.running[ticket] = Running(place, self.scheduler.now(), twin)
 
     def _finished(self, ticket: Any) -> None:
         place = self.running.pop(ticket).place
@@ -165,7 +164,7 @@ class _Pass:
             self.scheduler.release(other)  # the first answer counts
             del self.running[other]
         if place[0] == 0:
-            self.done, self.last = self.done + 1, time.monotonic()
+            self.done, self.last = self.done + 1, self.scheduler.now()
         for child in self.below.pop(place, []):
             self.scheduler.release(self.ready.pop(child))
         if self.combine is None or place[0] == len(self.sizes) - 1:

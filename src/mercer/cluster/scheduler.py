@@ -61,6 +61,9 @@ class Scheduler(Protocol):
     def memory(self) -> int | None:
         """Return the bytes that a worker allows for each of its tasks; None if nobody says."""
 
+    def now(self) -> float:
+        """Return the time in seconds, from any beginning."""
+
 
 class DaskScheduler:
     """The scheduler of a `distributed.Client`.
@@ -158,6 +161,9 @@ class DaskScheduler:
     def gone(self) -> list[str]:
         """Return workers that were there once."""
         return sorted(self._seen - set(self._workers[1]))
+
+    def now(self) -> float:
+        return time.monotonic()
 
     def memory(self) -> int | None:
         try:
