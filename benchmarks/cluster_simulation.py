@@ -257,7 +257,7 @@ def simulated(
     waste = 1 - useful / spent
     used = useful / total / workers
     return (
-        f"{total / 60:.1f} minutes, {moved / 1e9:.0f} GB over the network, {waste:.1%} of the work "
+        f"{total / 60:.1f} minutes, {moved / 1e9:.0f} GB over the network, {waste:.1%} of work "
         f"in vain, {used:.0%} of the workers' time used, {failures} failures, {account.twice} "
         "tasks computed twice"
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mercer.cli.cluster import OnCluster, cluster_at
 from mercer.cli.exits import say_encoding, say_formulas
 from mercer.cli.options import DATA, SkipBad, Types, machines, seconds, stem_of, types_of
 from mercer.cli.rows import (
@@ -133,6 +134,7 @@ def fit(
     missing: Missing = None,
     drop_duplicates: DropDuplicates = False,
     test: Test = None,
+    cluster: OnCluster = None,
     out: Folder = None,
 ) -> None:
     """Learn from a table, and say how well it will work."""
@@ -150,16 +152,17 @@ def fit(
         "measure": measure, "scale": scale, "missing": missing, "drop_duplicates": drop_duplicates,
     }  # fmt: skip
     names = targets_of(data, target)
-    if len(names) <= 1:
-        goal = names[0] if names else None
-        _fit_one(data or _digits(goal, types=known, task=task), goal, known, how, test, folder)
-        return
-    found = []
-    for name in names:
-        heading(f"The target {plain(name)}")
-        types_here = types_without(names, name, known)
-        into = folder / _folder_name(name, names)
-        found.append((name, _fit_one(data, name, types_here, how, test, into), into))
+    with cluster_at(cluster):
+        if len(names) <= 1:
+            goal = names[0] if names else None
+            _fit_one(data or _digits(goal, types=known, task=task), goal, known, how, test, folder)
+            return
+        found = []
+        for name in names:
+            heading(f"The target {plain(name)}")
+            types_here = types_without(names, name, known)
+            into = folder / _folder_name(name, names)
+            found.append((name, _fit_one(data, name, types_here, how, test, into), into))
     _print_targets(found)
 
 
@@ -169,6 +172,7 @@ def _fit_one(
 ) -> Study:  # fmt: skip
     """Learn one target, write its files and tell what came out."""
     from mercer.studies import design
+    from mercer.studies.on_cluster import where_notes
 
     plan = design(data, target, types=types, **how)
     _print_columns(plan.sheet)
@@ -185,6 +189,9 @@ def _fit_one(
 
     files = write(study, folder, command=LINE.get())
     _print_answer(study)
+    for note in where_notes():
+        heading("What ran where")
+        paragraph(note)
     heading("Written")
     for path in files:
         typer.echo(f"  {path}")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
+from mercer.cluster import current
 from mercer.domains import Items
 from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Constant, Gaussian, Kernel
@@ -35,6 +36,7 @@ from mercer.studies.grid_search import FamilyChoice, InnerFolds, choose
 from mercer.studies.losses import Loss
 from mercer.studies.many_rows import ManyRows, way_for_many_rows
 from mercer.studies.metric_choice import choose_metric
+from mercer.studies.on_cluster import choices_on
 from mercer.studies.preparation import COMMON, Preparation, PreparedFold, numeric, take_rows
 
 __all__ = ["InnerRows", "InnerSelection", "OuterFold", "error_of", "try_families"]
@@ -185,6 +187,12 @@ class OuterFold:
         else:
             self.choices[family.name] = choose(family, self.candidates, self.inner)
 
+    def take(self, family: ModelFamily, found: FamilyChoice | MercerError) -> None:
+        """Take what a family has chosen elsewhere, or raise what it ended with."""
+        if isinstance(found, MercerError):
+            raise found
+        self.choices[family.name] = found
+
     @property
     def winner(self) -> FamilyChoice:
         """The first choice than which no later one is better by more than noise."""
@@ -319,13 +327,21 @@ def try_families(
         With a note why it was left out, empty if it was not.
     """
     tried: list[tuple[ModelFamily, str]] = []
+    cluster = current()
+    known = None
+    if cluster is not None:
+        known = choices_on(cluster, folds, families, step)
+        step = lambda *_: None  # noqa: E731 (all has been told)
     for family in families:
         note = ""
         for number, fold in enumerate(folds):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of candidates; those of the winner are told
-                    fold.choose(family)
+                    if known is None:
+                        fold.choose(family)
+                    else:
+                        fold.take(family, known[number, family.name])
             except MercerError as error:
                 note = f"it could not be fitted: {error}"
                 step(len(folds) - number)

@@ -45,6 +45,7 @@ from mercer.studies.learning_curve import CURVE_SHARES, learning_curve
 from mercer.studies.losses import loss_of
 from mercer.studies.measures import NOTHING_MEASURED, measures_of
 from mercer.studies.nested_cv import InnerSelection, OuterFold, error_of, try_families
+from mercer.studies.on_cluster import where_notes
 from mercer.studies.predicted import metric_bytes, study_bytes, table_bytes
 from mercer.studies.preparation import Preparation, encodable, take_rows
 from mercer.studies.references import references
@@ -462,7 +463,7 @@ class StudyDesign:
             typical=typical,
             confused=confused,
             warnings=(*careful, *dict.fromkeys(str(one.message) for one in caught)),
-            notes=(*self.notes(), *reason),
+            notes=(*self.notes(), *reason, *where_notes()),
             folds=(self.outer, self.procedure.inner),
             seed=seed,
             budget=self.budget,
