@@ -85,7 +85,9 @@ def timed(fit: Callable[[], Any]) -> tuple[float, Any]:
     """Return the seconds of a call, and what it returns."""
     start = time.perf_counter()
     found = fit()
-    return time.perf_counter() - start, found
+    spent = time.perf_counter() - start
+    print(f"  {spent:.1f} s", file=sys.stderr, flush=True)
+    return spent, found
 
 
 def warm(slots: int) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from mercer.domains import GramRows, Items, Points, in_passes
@@ -26,8 +27,11 @@ from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Kernel
 from mercer.machines.chunks import require_fitted
 from mercer.machines.posterior import Posterior, posterior_of
-from mercer.machines.ridge import KernelRidge
+from mercer.machines.projected import ProjectedPosterior, project
+from mercer.machines.ridge import KernelRidge, Regression
+from mercer.machines.sketching import Sketching
 from mercer.plans import Plan
+from mercer.plans.plan import asks_for_sketch
 from mercer.solvers import Solution
 from mercer.solvers.curvature import Curvature
 from mercer.values import Seed, whole
@@ -74,9 +78,10 @@ class GaussianProcess(KernelRidge):
     """
 
     criterion = "evidence"
-    saved = ("_target", "_weights", "_flat")
+    saved = ("_target", "_weights", "_flat", "_projected")
     cached = ("_posterior",)
-    _posterior: Posterior | None = None
+    _posterior: Posterior | ProjectedPosterior | None = None
+    _projected: dict[str, Any] | None = None
     solution_only: ClassVar[bool] = False  # variances need the factor
 
     def __init__(
@@ -165,6 +170,13 @@ class GaussianProcess(KernelRidge):
         (-3.577, {'penalty': 0.049, 'kernel__bandwidth': 0.283})
         """
         require_fitted(self)
+        if isinstance(self._known, ProjectedPosterior):
+            if eval_gradient:
+                raise ValidityError(
+                    "the likelihood of a sketch has no derivatives here; fit a sample of the "
+                    "items exactly to choose parameters"
+                )
+            return self._known.log_likelihood
         Y = self._target.reshape(len(self._target), -1)
         residual = (Y - self.intercept_)[self._counted]
         value = self._known.log_likelihood(residual)
@@ -175,7 +187,32 @@ class GaussianProcess(KernelRidge):
     ) -> Self:
         super()._fit(X, points, target, weights)
         self._target, self._weights, self._flat = target, weights, bool(self.intercept)
+        self._projected = self._posterior = None
         return self
+
+    def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from items `X` with targets `y`.
+
+        A `Stream`, or a plan that asks for an approximation, is learned from with the functions of
+        a sketch; then variances and the likelihood are those of the projected process.
+        """
+        if in_passes(X) or asks_for_sketch(self.follow):
+            self._fit_stream(X, y, sample_weight)
+            return self
+        return super().fit(X, y, sample_weight)
+
+    def _known_of_sketch(
+        self, sketching: Sketching, white: Any, regression: Regression, solution: Solution
+    ) -> dict[str, Any]:
+        flat = bool(self.intercept)
+        constant = solution.intercept if flat else None
+        known = project(
+            sketching, white, regression.target, regression.weights, solution.penalty, constant
+        )
+        return {
+            "_projected": known, "_posterior": None, "_target": regression.target,
+            "_weights": regression.weights, "_flat": flat,
+        }  # fmt: skip
 
     @property
     def _counted(self) -> np.ndarray:
@@ -184,8 +221,13 @@ class GaussianProcess(KernelRidge):
         return every if self._weights is None else every[self._weights > 0]
 
     @property
-    def _known(self) -> Posterior:
+    def _known(self) -> Posterior | ProjectedPosterior:
         """The posterior, made when it is first needed."""
+        if self._posterior is None and self._projected is not None:
+            penalty, known = self.solution_.penalty, self._projected
+            self._posterior = ProjectedPosterior(
+                self.kernel_, self.function_, penalty=penalty, **known
+            )
         if self._posterior is None:
             points, weights = self.function_.points, self._weights
             if weights is not None and not weights.all():

@@ -128,7 +128,8 @@ class Ridge(ExpansionMachine):
         - primal, because 3 features and 500 items take ... operations in the primal and ...
         """
         if in_passes(X) and self._needs_passes(X):
-            return plan_sketched_fit(self, X, targets + bool(self.intercept))
+            whole = not self.solution_only
+            return plan_sketched_fit(self, X, targets + bool(self.intercept), whole=whole)
         points = self._admit(X)
         kernel = self._resolve(points)
         repair = self._require_valid(kernel, self.indefinite)
@@ -195,7 +196,9 @@ class Ridge(ExpansionMachine):
         self._require_valid(kernel, "error")
         targets = regression.targets + bool(self.intercept)
         size = given.items.size(kernel, targets, regression.weights is not None)
-        decision = decide_approximation(self.follow, kernel, given.items, size)
+        decision = decide_approximation(
+            self.follow, kernel, given.items, size, whole=not self.solution_only
+        )
         self._fit_sketch(given.X, kernel, given.items, regression, decision)
         return regression
 
@@ -229,13 +232,22 @@ class Ridge(ExpansionMachine):
         approximation = sketching.estimate_error(learn, state.white, weights=regression.weights)
         solution = replace(solution, approximation=approximation).require_solved()
         solution = solution.noting(sketching.doubt)
+        known = self._known_of_sketch(sketching, state.white, regression, solution)
 
         self._remember(X, items.sample)
         self.kernel_, self.plan_, self.solution_ = kernel, decision, solution
         self.function_ = sketching.function(solution.coefficients)
         self.dual_coef_ = solution.coefficients
         self.intercept_, self.coef_ = solution.intercept, None
+        for name, value in known.items():
+            setattr(self, name, value)
         return self
+
+    def _known_of_sketch(
+        self, sketching: Sketching, white: Any, regression: Regression, solution: Solution
+    ) -> dict[str, Any]:
+        """Return further attributes of a machine that learned with a sketch."""
+        return {}
 
     def _size(
         self, kernel: Kernel, points: Points, targets: int, weighted: bool, repair: bool

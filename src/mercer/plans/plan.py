@@ -289,7 +289,7 @@ def requested(follow: Plan | Decision | None, sketches: bool = False) -> Plan:
     if not sketches and request.approximate not in ("auto", "never"):
         raise ValidityError(
             "this machine has no approximate route; KernelRidge, KernelRidgeClassifier, "
-            "KernelLogistic, KernelPCA and SVC have one"
+            "GaussianProcess, KernelLogistic, KernelPCA and SVC have one"
         )
     return request
 
