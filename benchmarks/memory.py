@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from mercer import (
     LPSVC,
@@ -207,7 +208,8 @@ def cases(names: list[str] | None = None) -> Iterator[tuple[str, str, int, Any]]
         for name, make in machines(kind).items():
             if names and name not in names and kind not in names:
                 continue
-            with warnings.catch_warnings():
+            # A pool of OpenMP, as trees have, would not outlive the fork.
+            with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
                 warnings.simplefilter("ignore")
                 for n in {"LPSVC": (60, 400), "study": (60, 750)}.get(name, WARM):
                     make().fit(items(kind, n), np.arange(n) % 2)
