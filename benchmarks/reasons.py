@@ -23,7 +23,8 @@ from mercer.kernels import Gaussian
 
 __all__ = ["rows"]
 
-ROWS, COLUMNS, VECTORS = 1000, 20, 5000
+ROWS, COLUMNS = 1000, 20
+ITEMS = 6400  # to learn from, of which at least 5000 become support vectors
 BACKGROUND = 100  # rows, which shap calls large enough
 SAMPLED_ROWS = 2  # that the peer explains
 SECONDS, TIMES = 20.0, 100.0  # the bars
@@ -67,11 +68,11 @@ def rows() -> list[Row]:
 
 
 def task() -> tuple[Any, np.ndarray]:
-    """Return a machine with at least so many support vectors, and rows to explain."""
+    """Return a machine with at least 5000 support vectors, and rows to explain."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(VECTORS, COLUMNS))
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=VECTORS) > 0).astype(int)
-    machine = SVC(Gaussian(2.0), C=1.0).fit(X, y)  # so narrow that nearly all rows support
+    X = rng.normal(size=(ITEMS, COLUMNS))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=ITEMS) > 0).astype(int)
+    machine = SVC(Gaussian(2.0), C=1.0).fit(X, y)  # so narrow that most rows support
     return machine, rng.normal(size=(ROWS, COLUMNS))
 
 
