@@ -12,6 +12,7 @@ import os
 from mercer.sklearn import patch
 
 OUTCOMES: dict[str, str] = {}
+FILES: dict[str, str] = {}
 
 
 def pytest_configure():
@@ -19,11 +20,17 @@ def pytest_configure():
     patch()
 
 
+def pytest_collection_finish(session):
+    """Remember in which file each test stands, which its name need not say."""
+    FILES.update({item.nodeid: item.path.as_posix() for item in session.items})
+
+
 def pytest_runtest_logreport(report):
     """Remember whether a test passed; what fails in its preparation fails."""
     if report.when == "call" or report.outcome != "passed":
         # A test that is expected to fail by its authors is skipped, in pytest's words.
-        OUTCOMES[report.nodeid] = report.outcome
+        name = report.nodeid.partition("::")[2]
+        OUTCOMES[f"{FILES[report.nodeid]}::{name}"] = report.outcome
 
 
 def pytest_sessionfinish():
