@@ -260,15 +260,6 @@ class GaussianProcess(KernelRidge):
             )
         return new
 
-    def _needs_passes(self, X: Any) -> bool:
-        """Refuse a stream: variances need all items at once."""
-        if in_passes(X):
-            raise ValidityError(
-                "GaussianProcess needs its items in memory, for the variances; fit it on a part "
-                "of the stream, or use KernelRidge, which predicts the means alone"
-            )
-        return False
-
     def _judged(self, solution: Solution, curvature: Curvature | None) -> Solution:
         """Refuse a kernel that is seen not to be valid: it is no covariance."""
         if curvature is not None and curvature.negative:

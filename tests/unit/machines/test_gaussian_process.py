@@ -12,7 +12,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
-from mercer import GaussianProcess, KernelRidge, Nystrom, Plan, Stream
+from mercer import GaussianProcess, KernelRidge, Plan
 from mercer.errors import DomainError, MercerError, PlanError, SolveError, ValidityError
 from mercer.kernels import (
     Categorical,
@@ -472,13 +472,3 @@ def test_derivatives_keep_their_digits_where_columns_differ_in_size(kernel):
         )
         expected = (up.log_marginal_likelihood_ - down.log_marginal_likelihood_) / (2 * step)
         assert slopes[name] == pytest.approx(expected, abs=1e-4)
-
-
-@pytest.mark.parametrize("follow", [None, Plan(approximate=Nystrom(20))])
-def test_a_stream_is_refused_before_it_is_read(follow):
-    X = np.zeros((300, 2))
-    machine = GaussianProcess(Gaussian(1.0), follow=follow)
-    with pytest.raises(ValidityError, match="items in memory, for the variances"):
-        machine.fit(Stream.rows(X, X[:, 0]))
-    with pytest.raises(ValidityError, match="KernelRidge"):
-        machine.plan(Stream.rows(X))
