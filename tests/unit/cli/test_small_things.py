@@ -125,7 +125,8 @@ with replacing({str(tmp_path / "one.txt")!r}) as file:
 
 
 def test_the_part_of_a_living_writer_stays(tmp_path):
-    part, held = _begin(tmp_path / "one.txt")
+    part = tmp_path / ".0123456789abcdef.part"
+    held = _begin(part)
     other = tmp_path / ".something.part"
     other.write_text("not ours")
     with replacing(tmp_path / "two.txt") as file:
