@@ -273,13 +273,29 @@ def _unfamiliar(
         return 0, 1.0, ()
     shares = known.shares(watch.prepared(_safe_indexing(new.X, places)))
     far = int(np.sum(shares < FAR))
-    chance = float(stats.binom.sf(far - 1, len(places), FAR)) if far else 1.0
+    chance = chance_of_far(far, len(places), len(known)) if far else 1.0
     texts = watch.look(new).texts
     order = np.argsort(shares, kind="stable")[:NAMED]
     named = [
         (int(new.rows[places[i]]), texts[places[i]] or f"share {shares[i]:.2g}") for i in order
     ]
     return far, chance, tuple(named)
+
+
+def chance_of_far(far: int, new: int, known: int) -> float:
+    """Return how often so many new rows would be farther than all but a few of the known ones.
+
+    Of few known rows nobody can tell how far one in a thousand is. But if both come from the same
+    source, any order of all rows by how far they are is as likely as any other, so that the number
+    of new ones at the top is hypergeometric.
+
+    Examples
+    --------
+    >>> round(chance_of_far(3, 75, 75), 2), chance_of_far(20, 75, 75) < 1e-6
+    (0.12, True)
+    """
+    farther = int(FAR * known)  # known rows that may be as far
+    return float(stats.hypergeom.sf(far - 1, new + known, new, far + farther))
 
 
 def _error(

@@ -29,7 +29,7 @@ def ratio(machine, X, y=None, **fit):
     y = rows(X.shape[0], 1, seed=1)[:, 0] if y is None else y
     machine.fit(X[:400], y[:400], **{key: value[:400] for key, value in fit.items()})  # imports
     measured = 0
-    for _ in range(3):  # threads that happen not to work at the same time need less
+    for _ in range(10):  # threads that happen not to work at the same time need less
         measured = max(measured, peak(lambda: machine.fit(X, y, **fit)))
         if machine.plan_.bytes < HIGH * measured:
             break
