@@ -211,7 +211,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         self._remember(given.X, items.sample)
         self.kernel_, self.plan_, self.solution_ = kernel, decision, found.solution
         self.function_, self.intercept_, self.coef_ = found.function, -found.means, None
-        self.eigenvalues_ = found.values
+        self.eigenvalues_, self.rank_ = found.values, len(found.values)  # others are left out
         self.eigenvectors_ = None if found.scores is None else found.solution.vectors
         self.explained_variance_ = found.values / (items.count - center)
         self.explained_variance_ratio_ = found.values / found.trace

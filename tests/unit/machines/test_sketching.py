@@ -221,8 +221,6 @@ def test_what_cannot_be_approximated_says_so():
     how = Plan(approximate=Nystrom(10))
     with pytest.raises(ValidityError, match="positive penalty"):
         KernelRidge(Gaussian(2.0), 0.0, follow=how).fit(X, y)
-    with pytest.raises(ValidityError, match="variances"):
-        mercer.GaussianProcess(Gaussian(2.0), follow=how).fit(X, y)
     with pytest.raises(ValidityError, match="approximat"):
         KernelRidge(Sigmoid(1.0, -1.0), indefinite="clip", follow=how).fit(X, y)
     with pytest.raises(PlanError, match="read in passes"):
