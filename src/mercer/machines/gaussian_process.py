@@ -187,7 +187,7 @@ class GaussianProcess(KernelRidge):
     ) -> Self:
         super()._fit(X, points, target, weights)
         self._target, self._weights, self._flat = target, weights, bool(self.intercept)
-        self._projected = self._posterior = None
+        self._projected = None
         return self
 
     def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -196,6 +196,7 @@ class GaussianProcess(KernelRidge):
         A `Stream`, or a plan that asks for an approximation, is learned from with the functions of
         a sketch; then variances and the likelihood are those of the projected process.
         """
+        vars(self).pop("_posterior", None)  # of an earlier fit
         if in_passes(X) or asks_for_sketch(self.follow):
             self._fit_stream(X, y, sample_weight)
             return self
@@ -210,8 +211,8 @@ class GaussianProcess(KernelRidge):
             sketching, white, regression.target, regression.weights, solution.penalty, constant
         )
         return {
-            "_projected": known, "_posterior": None, "_target": regression.target,
-            "_weights": regression.weights, "_flat": flat,
+            "_projected": known, "_target": regression.target, "_weights": regression.weights,
+            "_flat": flat,
         }  # fmt: skip
 
     @property

@@ -13,8 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer import errors
 from mercer.domains import Items, admit_weights
-from mercer.errors import ConvergenceWarning, DomainError
+from mercer.errors import DomainError
 from mercer.models.base import Model
 from mercer.values import positive, whole
 
@@ -120,7 +121,7 @@ class LatentVariableModel(Model):
             f"fitting {type(self).__name__} stopped after {self.iterations} steps, the last of "
             f"which gained {gain} in log likelihood, more than tolerance={self.tolerance} per "
             "item; raise iterations or tolerance",
-            ConvergenceWarning,
+            errors.ConvergenceWarning,
             stacklevel=4,
         )
 

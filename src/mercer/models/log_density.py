@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer import errors
 from mercer.domains import ANYTHING, Domain, Points
-from mercer.errors import ConvergenceWarning, ValidityError
+from mercer.errors import ValidityError
 from mercer.models.base import Model, model
 from mercer.values import positive
 
@@ -89,7 +90,7 @@ class UserDensity(Model):
             warnings.warn(
                 f"the search for the parameters of {type(self).__name__} stopped early "
                 f"({end.message}); begin with better ones",
-                ConvergenceWarning,
+                errors.ConvergenceWarning,
                 stacklevel=3,
             )
         return self._at(end.x)

@@ -273,7 +273,7 @@ def _unfamiliar(
         return 0, 1.0, ()
     shares = known.shares(watch.prepared(_safe_indexing(new.X, places)))
     far = int(np.sum(shares < FAR))
-    chance = chance_of_far(far, len(places), len(known)) if far else 1.0
+    chance = chance_of_far(shares, len(known)) if far else 1.0
     texts = watch.look(new).texts
     order = np.argsort(shares, kind="stable")[:NAMED]
     named = [
@@ -282,20 +282,25 @@ def _unfamiliar(
     return far, chance, tuple(named)
 
 
-def chance_of_far(far: int, new: int, known: int) -> float:
-    """Return how often so many new rows would be farther than all but a few of the known ones.
+def chance_of_far(shares: np.ndarray, known: int) -> float:
+    """Return how often rows from the same source would be as far as these, together.
 
-    Of few known rows nobody can tell how far one in a thousand is. But if both come from the same
-    source, any order of all rows by how far they are is as likely as any other, so that the number
-    of new ones at the top is hypergeometric.
+    Either one row is farther than any of so many would be, or many rows are farther than all but a
+    few of the known ones: if both come from the same source, every order of all rows by how far
+    they are is as likely, so that the number of new ones at the top is hypergeometric.
 
     Examples
     --------
-    >>> round(chance_of_far(3, 75, 75), 2), chance_of_far(20, 75, 75) < 1e-6
-    (0.12, True)
+    >>> ordinary, far = np.full(70, 0.5), np.full(5, 5e-4)
+    >>> round(chance_of_far(np.append(ordinary, far), 75), 3)  # 5 of 75, and 75 known
+    0.058
+    >>> chance_of_far(np.append(ordinary, 1e-9), 75) < 1e-6
+    True
     """
-    farther = int(FAR * known)  # known rows that may be as far
-    return float(stats.hypergeom.sf(far - 1, new + known, new, far + farther))
+    far, farther = int(np.sum(shares < FAR)), int(FAR * known)  # known rows that may be as far
+    many = stats.hypergeom.sf(far - 1, len(shares) + known, len(shares), far + farther)
+    one = len(shares) * float(np.min(shares))
+    return min(2 * min(one, float(many)), 1.0)
 
 
 def _error(

@@ -109,10 +109,12 @@ class Familiarity:
         """
         own, new = self.own, self.distances(X)
         shares = (1 + len(own) - np.searchsorted(own, new, side="left")) / (1 + len(own))
-        start, mean = self._tail
+        start, mean, count = self._tail
         beyond = new > own[-1] if len(own) else np.zeros(len(new), dtype=bool)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            tail = TAIL * np.exp(-(new - start) / mean)
+            # Exponential excesses whose mean is known from so many of them: their predictive
+            # distribution, which is heavier the fewer there are.
+            tail = TAIL * (1 + (new - start) / (count * mean)) ** -count
         return np.where(beyond & np.isfinite(own[-1:]).all(), np.fmin(shares, tail), shares)
 
     def far(self, X: Items) -> np.ndarray:
@@ -133,14 +135,15 @@ class Familiarity:
         return np.sort(self._distances(self.points, others=True))
 
     @property
-    def _tail(self) -> tuple[float, float]:
-        """Where the tail begins, and how far its rows are beyond that on average."""
+    def _tail(self) -> tuple[float, float, int]:
+        """Where the tail begins, how far its rows are beyond that on average, and their number."""
         own = self.own
         count = max(int(TAIL * len(own)), 1)
         if len(own) <= count:
-            return np.inf, 1.0
+            return np.inf, 1.0, count
         start = float(own[-count - 1])
-        return start, float(np.mean(own[-count:] - start)) if np.isfinite(own[-1]) else np.inf
+        mean = float(np.mean(own[-count:] - start)) if np.isfinite(own[-1]) else np.inf
+        return start, mean, count
 
     @cached_property
     def _heights(self) -> np.ndarray:
