@@ -279,7 +279,7 @@ def test_a_clock_that_jumps(monkeypatch, tmp_path, survived):
     tried = 0
     for name, (machine, rows, target) in MACHINES.items():
         machine.fit(rows, target)
-        save(machine, tmp_path / f"{name}.mercer")
+        save(getattr(machine, "best_estimator_", machine), tmp_path / f"{name}.mercer")
         tried += 1
     assert len(os.listdir(tmp_path)) == len(MACHINES)
     survived(tried)

@@ -188,7 +188,8 @@ def stored_cost(size: Size, workspace: int, seconds: float) -> Cost:
     vectors = (
         6 * 8
     )  # bytes of an item and target: what is given, solved for, left over, and copies
-    rest = n * (size.row + vectors * size.targets) + size.encodings + OVERHEAD
+    rows = 2 * size.row  # as they are learned from, and a copy that the caller cannot change
+    rest = n * (rows + vectors * size.targets) + size.encodings + OVERHEAD
     filled = product_seconds(n**2 / 2, size.row)
     return Cost(int(8 * n**2 + max(workspace, size.tiles) + rest), filled + seconds)
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mercer.domains import is_frame
 from mercer.errors import MercerError
@@ -140,7 +141,7 @@ class _Look:
         ]  # fmt: skip
         found = []
         for name in [*names, *numbers]:
-            codes = np.unique(self.X[name].astype(str).to_numpy(), return_inverse=True)[1]
+            codes = pd.factorize(self.X[name], use_na_sentinel=False)[0]  # gaps are one of them
             count = int(codes.max()) + 1
             if MIN_ENTITIES <= count <= len(codes) / 2:
                 found.append((not _is_named(name), -count, name, codes))
