@@ -196,7 +196,7 @@ class GaussianProcess(KernelRidge):
         A `Stream`, or a plan that asks for an approximation, is learned from with the functions of
         a sketch; then variances and the likelihood are those of the projected process.
         """
-        vars(self).pop("_posterior", None)  # of an earlier fit
+        self.__dict__.pop("_posterior", None)  # of an earlier fit
         if in_passes(X) or asks_for_sketch(self.follow):
             self._fit_stream(X, y, sample_weight)
             return self
