@@ -36,7 +36,7 @@ def write_api(folder: Path) -> None:
     """Write one page for each module, which lists its names, and a page that lists the modules."""
     folder.mkdir()
     shown = {module: names for module, names in public_names().items() if names}
-    entries = "\n".join(module for module in shown)
+    entries = "\n".join(shown)
     (folder / "index.md").write_text(
         "# API reference\n\nEvery public name. Kernels side by side are in"
         " [one table](kernel_table.md).\n\n"
@@ -44,14 +44,14 @@ def write_api(folder: Path) -> None:
         encoding="utf-8",
     )
     for module, names in shown.items():
-        (folder / f"{module}.rst").write_text(page_of(module, names), encoding="utf-8")
+        (folder / f"{module}.md").write_text(page_of(module, names), encoding="utf-8")
 
 
 def page_of(module: str, names: list[str]) -> str:
-    """Return the page of a module in reStructuredText."""
+    """Return the page of a module: what it is for, and its names."""
     listed = "\n".join(f"   {name}" for name in sorted(names, key=str.lower))
+    about = (inspect.getdoc(importlib.import_module(module)) or "").partition("\n\n")[0]
     return (
-        f"{module}\n{'=' * len(module)}\n\n.. automodule:: {module}\n   :no-members:\n\n"
-        f".. currentmodule:: {module}\n\n"
-        f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listed}\n"
+        f"# {module}\n\n{about}\n\n```{{eval-rst}}\n.. currentmodule:: {module}\n\n"
+        f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listed}\n```\n"
     )

@@ -55,5 +55,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Come before napoleon, which reads the sections (its priority is 500)."""
     app.connect("autodoc-process-docstring", process, priority=400)
     app.connect("autodoc-skip-member", skip)
-    # Reading in several processes enters some of the objects of the reference twice.
-    return {"parallel_read_safe": False, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
