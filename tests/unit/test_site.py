@@ -65,6 +65,11 @@ def test_names_of_parameters_are_left_to_the_reader_of_sections():
     assert found[4:] == ["X_ : array", "    Its \\|rows\\|."]
 
 
+def test_learned_attributes_keep_their_underscore():
+    lines = ["Attributes", "----------", "a_, b_ : array", "    Some."]
+    assert loaded_extension("docstrings").plain(lines)[2] == "a\\_, b\\_ : array"
+
+
 def test_formulas_become_mathml_with_their_latex_as_a_name():
     pytest.importorskip("latex2mathml")
     found = loaded_extension("mathml").as_mathml(r"a < \frac{b}{c}", "block")

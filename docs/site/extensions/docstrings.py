@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 SECTION = re.compile(r"^-{3,}\s*$")
 # What reads as markup outside code: bars, asterisks, and names that end with an underscore.
 MARKUP = re.compile(r"(`+[^`]*`+)|([|*])|(?<=\w)(_)(?!\w)")
+TRAILING = re.compile(r"(?<=\w)_(?=$|\s|,)")
 REQUEST = re.compile(r"set_\w+_request|get_metadata_routing|n_features_in_")
 FIELDS = {"Parameters", "Returns", "Yields", "Raises", "Attributes", "Other Parameters", "Warns"}
 
@@ -36,7 +37,10 @@ def plain(lines: list[str]) -> list[str]:
         code = line.lstrip().startswith((">>> ", "... ")) or line.strip() == ">>>"
         literal = code or (literal and bool(line.strip()))
         entry = section in FIELDS and line[:1].strip() != ""
-        made.append(line if literal or entry or SECTION.match(line) else escaped(line))
+        if entry and section == "Attributes":
+            made.append(TRAILING.sub(r"\\_", line))
+        else:
+            made.append(line if literal or entry or SECTION.match(line) else escaped(line))
     return made
 
 
