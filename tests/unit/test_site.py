@@ -44,6 +44,11 @@ def test_words_in_a_flowchart_are_escaped_and_foreign_lines_draw_nothing():
     assert drawn.count("<path") == 1 and "<script" not in drawn
 
 
+def test_boxes_of_consumers_are_dashed():
+    drawn = loaded_extension("flowchart").drawn("  a --> b\n  class a consumer\n")
+    assert drawn.count('class="dashed"') == 1
+
+
 def loaded_extension(name):
     """Return an extension of Sphinx, where docutils and Sphinx are installed."""
     pytest.importorskip("sphinx")

@@ -12,6 +12,7 @@ import re
 from docutils import nodes
 from sphinx.application import Sphinx
 
+DASHED = re.compile(r"^\s*class ([\w,]+) consumer\s*$", re.MULTILINE)
 ARROW = re.compile(r"^\s*(\w+) --> (\w+)\s*$", re.MULTILINE)
 BOX_WIDTH, BOX_HEIGHT, GAP, STEP = 104, 30, 22, 74  # pixels
 
@@ -57,9 +58,11 @@ def drawn(text: str) -> str:
         y, v = y + BOX_HEIGHT / 2, v - BOX_HEIGHT / 2
         bend = (v - y) / 2
         lines.append(f'<path d="M{x},{y} C{x},{y + bend} {u},{v - bend} {u},{v}"/>')
+    dashed = {name for names in DASHED.findall(text) for name in names.split(",")}
     boxes = [
-        f'<rect x="{x - BOX_WIDTH / 2}" y="{y - BOX_HEIGHT / 2}" width="{BOX_WIDTH}" '
-        f'height="{BOX_HEIGHT}" rx="6"/><text x="{x}" y="{y + 5}">{html.escape(name)}</text>'
+        f'<rect class="{"dashed" if name in dashed else "solid"}" x="{x - BOX_WIDTH / 2}" '
+        f'y="{y - BOX_HEIGHT / 2}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="6"/>'
+        f'<text x="{x}" y="{y + 5}">{html.escape(name)}</text>'
         for name, (x, y) in places.items()
     ]
     named = "; ".join(f"{start} to {end}" for start, end in arrows)
