@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from mercer.cli.catalog import bench, figures
 from mercer.cli.exits import INTERRUPTED, TERMINATED, exits, handle_signals, restore_interrupt
 from mercer.cli.fit import fit
-from mercer.cli.in_use import drift, info, serve
+from mercer.cli.in_use import drift, export, info, serve
 from mercer.cli.kernel import check, gram
 from mercer.cli.model import explain, predict
 from mercer.cli.terminal import LINE
@@ -63,6 +63,7 @@ _part(fit, "mercer fit iris.csv --target species")
 _part(predict, "mercer predict iris-mercer/model.mercer new.csv --out predictions.csv")
 _part(explain, "mercer explain iris-mercer/model.mercer new.csv --row 3")
 _part(serve, "mercer serve iris-mercer/model.mercer --port 8000")
+_part(export, "mercer export iris-mercer/model.mercer --onnx --out iris.onnx")
 _part(drift, "mercer drift iris-mercer/model.mercer new.csv")
 _part(info, "mercer info iris-mercer/model.mercer")
 _part(check, "mercer check \"Gaussian('median')\" iris.csv --target species")

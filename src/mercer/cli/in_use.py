@@ -1,4 +1,4 @@
-"""``mercer serve``, ``drift`` and ``info``: a model in use, after it was made."""
+"""``mercer serve``, ``export``, ``drift`` and ``info``: a model in use, after it was made."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import dataclasses
 import json
 import math
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mercer.cli.exits import say
 from mercer.cli.options import Data, Model, SkipBad
-from mercer.cli.terminal import heading, paragraph, plain, table
+from mercer.cli.terminal import heading, paragraph, plain, require_writable, table
 
 if TYPE_CHECKING:
     from mercer.studies.drift import Drift
 
-__all__ = ["DRIFTED", "drift", "info", "serve"]
+__all__ = ["DRIFTED", "drift", "export", "info", "serve"]
 
 DRIFTED = 3  # the exit status if a table has changed
 MAX_COLUMNS = 10  # that are listed
@@ -130,6 +131,57 @@ def drift(
         _print_drift(found)
     if found.found:
         raise typer.Exit(DRIFTED)
+
+
+def export(
+    model: Model,
+    onnx: Annotated[
+        bool,
+        typer.Option("--onnx", help="Write an ONNX graph; for example --onnx."),
+    ] = False,
+    python: Annotated[
+        bool,
+        typer.Option("--python", help="Write one Python file; for example --python."),
+    ] = False,
+    single: Annotated[
+        bool,
+        typer.Option(
+            "--single",
+            help="Let numbers go in and out of the graph in single precision; for example "
+            "mercer export m.mercer --onnx --single.",
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The file to write, for example --out model.onnx; otherwise "
+            "beside the model."
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    """Write a model for places without mercer: ONNX, or one Python file."""
+    from mercer.errors import DomainError
+    from mercer.exports import python_file, write_model
+    from mercer.files import replacing
+    from mercer.studies import open_model
+
+    if onnx is python or (single and python):
+        raise DomainError("say what to write: --onnx (with --single, if you like) or --python")
+    place = require_writable(out or model.with_suffix(".onnx" if onnx else ".py"))
+    written = write_model(open_model(model))
+    if onnx:
+        from mercer.exports.onnx_graph import OPSET, onnx_graph
+
+        precision: Any = "single" if single else "double"
+        content = onnx_graph(written, precision).SerializeToString()
+        told = f"ONNX, opset {OPSET}, numbers in {precision} precision, computed in double"
+    else:
+        content = python_file(written).encode()
+        told = "Python with NumPy"
+    with replacing(place) as file:
+        file.write(content)
+    typer.echo(f"{place}: {told}")
+    paragraph(written.about)
 
 
 def _print_drift(found: Drift) -> None:

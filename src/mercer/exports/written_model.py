@@ -1,0 +1,198 @@
+"""A model written down: inputs, encodings, similarities, scores and labels, as one formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from mercer.explanations.terms import machine_inside
+from mercer.exports.formula import ExportError, Formula, Term
+from mercer.exports.written_columns import encoded, standardized
+from mercer.exports.written_kernels import SeenRows, similarities
+from mercer.kernels import Linear
+from mercer.machines import (
+    SVC,
+    SVR,
+    Encode,
+    GaussianProcess,
+    KernelLogistic,
+    KernelRidge,
+    KernelRidgeClassifier,
+    NuSVC,
+    Standardize,
+)
+from mercer.machines.multiclass import votes
+from mercer.sources import Column
+from mercer.studies import SavedModel
+
+__all__ = ["WrittenModel", "write_model"]
+
+NUMBERS = (KernelRidge, SVR, GaussianProcess)
+SCORES = (KernelRidgeClassifier, KernelLogistic)
+MARGINS = (SVC, NuSVC)
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenModel:
+    """A formula with what its inputs and outputs mean.
+
+    Attributes
+    ----------
+    formula : Formula
+        With the outputs "scores", and "code" where there are classes: the place of the label.
+    classes : ndarray or None
+    about : str
+        What was written down, in one line.
+    """
+
+    formula: Formula
+    classes: np.ndarray | None
+    about: str
+
+
+def write_model(known: SavedModel) -> WrittenModel:
+    """Return a model as a formula, or refuse it by the name of the part that is in the way.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> machine = mercer.KernelRidge("gaussian", 0.1).fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> [one.name for one in write_model(SavedModel(machine)).formula.inputs]
+    ['X']
+    """
+    formula = Formula()
+    before, model = known.stages
+    machine, named = _decider(model)
+    rows = _seen(formula, known, before)
+    points = getattr(machine.function_, "points", None)
+    scores = _scores(machine, rows, points)
+    formula.outputs["scores"] = scores.place
+    classes = known.classes
+    if classes is not None:
+        formula.outputs["code"] = _code(machine, scores, len(classes)).place
+    about = " ".join(f"{named} with {machine.kernel_!r}".split())
+    return WrittenModel(formula, classes, about)
+
+
+def _decider(model: Any) -> tuple[Any, str]:
+    """Return the machine whose scores decide, inside those that only wrap it."""
+    name = type(model).__name__
+    if getattr(model, "costs", None) is not None:
+        raise ExportError(f"{name} with costs cannot be exported: probabilities decide there")
+    inside = machine_inside(model)
+    if inside is not None:
+        machine, inner = _decider(inside)
+        return machine, f"{name} of {inner}"
+    if not isinstance(model, (*NUMBERS, *SCORES, *MARGINS)):
+        able = ", ".join(sorted(cls.__name__ for cls in (*NUMBERS, *SCORES, *MARGINS)))
+        raise ExportError(f"the machine {name} cannot be exported; these can: {able}")
+    return model, name
+
+
+def _seen(formula: Formula, known: SavedModel, before: Any) -> SeenRows:
+    """Return the rows as the machine sees them."""
+    steps = [] if before is None else [step for _, step in before.steps]
+    columns, levels, matrix = _given(formula, known)
+    for step in steps:
+        if isinstance(step, Encode | Standardize):
+            make = encoded if isinstance(step, Encode) else standardized
+            matrix = make(formula, step, columns)  # type: ignore[arg-type]
+        elif matrix is not None and isinstance(step, StandardScaler | MinMaxScaler):
+            matrix = _scaled(step, matrix)
+        else:
+            raise ExportError(f"the step {type(step).__name__} cannot be exported")
+        columns, levels = {}, {}
+    if matrix is not None:
+        return SeenRows(matrix)
+    return SeenRows(None, _coded(formula, columns, levels), levels)
+
+
+def _given(
+    formula: Formula, known: SavedModel
+) -> tuple[dict[Any, Term], dict[Any, dict[str, int]], Term | None]:
+    """Return the columns that a model reads, the texts of each, and rows of numbers alone."""
+    if known.recipe is None:
+        count = getattr(known.machine, "n_features_in_", None)
+        if count is None:
+            raise ExportError("a model of things that are no rows of numbers cannot be exported")
+        rows = formula.given("X", "rows", int(count))
+        names = getattr(known.machine, "feature_names_in_", range(int(count)))
+        return {name: rows.column(j) for j, name in enumerate(names)}, {}, rows
+    columns: dict[Any, Term] = {}
+    levels: dict[Any, dict[str, int]] = {}
+    for step in known.recipe["columns"]:
+        column = Column(why="as before", **step)
+        if column.kind not in ("numeric", "categorical"):
+            raise ExportError(
+                f"the column {column.name!r} is {column.kind}; only numbers and categories can "
+                "be exported"
+            )
+        columns[column.name] = formula.given(column.name, column.kind)
+        if column.kind == "categorical":
+            levels[column.name] = {}
+    if known.recipe.get("missing"):
+        raise ExportError("a model with codes for what is missing (--missing) cannot be exported")
+    return columns, levels, None
+
+
+def _coded(
+    formula: Formula, columns: dict[Any, Term], levels: dict[Any, dict[str, int]]
+) -> dict[Any, Term]:
+    """Return columns of which texts are codes, which `levels` learns as kernels ask for them."""
+    if levels:
+        raise ExportError("kernels of texts and categories are exported behind Encode only")
+    return columns
+
+
+def _scaled(step: Any, rows: Term) -> Term:
+    if isinstance(step, MinMaxScaler):
+        if step.clip:
+            raise ExportError("MinMaxScaler with clip cannot be exported")
+        return rows * step.scale_ + step.min_
+    if step.mean_ is not None and step.with_mean:
+        rows = rows - step.mean_
+    return rows / step.scale_ if step.with_std else rows
+
+
+def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
+    """Return f(x) + b, one column for each output."""
+    if points is None:
+        raise ExportError(
+            f"{type(machine).__name__} learned approximately, with random features, and keeps no "
+            "points to compare with; learn with approximate='never' or Nystrom centers"
+        )
+    function = machine.function_
+    offset = np.reshape(np.asarray(getattr(machine, "intercept_", 0.0), dtype=np.float64), -1)
+    weights = getattr(function, "weights", None)
+    if weights is None:
+        weights = getattr(machine, "coef_", None)
+    if isinstance(machine.kernel_, Linear) and weights is not None and rows.numbers is not None:
+        W = np.asarray(weights, dtype=np.float64)
+        return rows.numbers @ W.reshape(len(W), -1) + offset
+    if getattr(function, "weights", None) is not None:
+        raise ExportError(
+            f"{machine.kernel_!r} was learned by its features, of which only Linear's are exported"
+        )
+    A = np.asarray(function.coefficients, dtype=np.float64).reshape(len(points), -1)
+    if isinstance(machine, GaussianProcess):
+        offset = np.zeros(1)
+    return similarities(machine.kernel_, rows, points) @ A + offset
+
+
+def _code(machine: Any, scores: Term, count: int) -> Term:
+    """Return the place of the label that wins, as `predict` decides."""
+    pairs = isinstance(machine, MARGINS) and machine.multiclass == "ovo" and count > 2
+    if count == 2:
+        return (scores > 0.0).apply("number")
+    if not pairs:
+        return scores.first_largest()
+    if machine.break_ties:
+        raise ExportError("break_ties=True cannot be exported")
+    ahead = (scores > 0.0).apply("number")
+    none = votes(np.full((1, count * (count - 1) // 2), -1.0), count)[0]
+    each = np.eye(count * (count - 1) // 2)
+    gains = np.array([votes(np.where(one > 0, 1.0, -1.0)[None], count)[0] - none for one in each])
+    return (ahead @ gains + none).first_largest()
