@@ -182,7 +182,7 @@ def test_the_file_runs_in_a_bare_interpreter_without_eval_or_pickle(tmp_path):
 def test_the_file_reads_a_table_and_hostile_names_stay_texts(tmp_path):
     name = 'a"""\n\'); import os; os.abort()  # {0}'
     frame = pd.DataFrame({name: ["x\\'", "y\n"] * 20, "b": np.arange(40.0), "t": [1.0, 2.0] * 20})
-    sheet = read_frame(frame, "t", types={name: "categorical"})
+    sheet = read_frame(frame, "t", types={name: "categorical"}, task="regress")
     machine = make_pipeline(mercer.Encode(), mercer.KernelRidge("gaussian", 0.1))
     machine.fit(sheet.X, sheet.y)
     (tmp_path / "model.py").write_text(
@@ -204,7 +204,7 @@ def test_the_graph_says_its_opset_and_types():
 def saved(kernel_or_machine, frame=None):
     if frame is None:
         return SavedModel(kernel_or_machine)
-    sheet = read_frame(frame, "y")
+    sheet = read_frame(frame, "y", task="regress")
     machine = make_pipeline(mercer.Encode(), mercer.KernelRidge("gaussian", 0.1))
     return SavedModel(machine.fit(sheet.X, sheet.y), recipe(sheet))
 
