@@ -84,8 +84,7 @@ def _version(asked: bool) -> None:
     epilog="\b\n"
     "First, on data that come along:  mercer fit\n"
     "Then on your own:                mercer fit YOUR.csv --target COLUMN\n"
-    "More about a command:            mercer fit --help\n"
-    "Completion by your shell:        mercer --install-completion"
+    "More: mercer fit --help          Completion: mercer --install-completion"
 )
 def common(
     version: Annotated[

@@ -159,7 +159,7 @@ def export(
         ),
     ] = None,
 ) -> None:  # fmt: skip
-    """Write a model for places without mercer: ONNX, or one Python file."""
+    """Write a model as ONNX, or as one Python file without mercer."""
     from mercer.errors import DomainError
     from mercer.exports import python_file, write_model
     from mercer.files import replacing

@@ -29,6 +29,7 @@ class Input:
     name: str
     kind: str  # "numeric", "categorical" or "rows"
     width: int = 1
+    signs: bool = False  # whether a dash is an entry of it, and no gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +54,9 @@ class Formula:
         self.steps.append(Step(operation, tuple(term.place for term in terms), value))
         return Term(self, len(self.steps) - 1)
 
-    def given(self, name: str, kind: str, width: int = 1) -> Term:
+    def given(self, name: str, kind: str, width: int = 1, signs: bool = False) -> Term:
         """Return a new input."""
-        self.inputs.append(Input(name, kind, width))
+        self.inputs.append(Input(name, kind, width, signs))
         return self.add("input", value=len(self.inputs) - 1)
 
     def constant(self, value: ArrayLike) -> Term:
@@ -73,6 +74,17 @@ class Term:
 
     formula: Formula
     place: int
+
+    @property
+    def source(self) -> Input | None:
+        """The input that this is, unchanged; None if something has been computed."""
+        step = self.formula.steps[self.place]
+        return self.formula.inputs[step.value] if step.operation == "input" else None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether this is a column of texts."""
+        return self.source is not None and self.source.kind == "categorical"
 
     def _with(self, operation: str, other: Any) -> Term:
         right = other if isinstance(other, Term) else self.formula.constant(other)

@@ -12,13 +12,14 @@ import numpy as np
 
 import mercer
 from mercer.errors import DomainError
-from mercer.exports.formula import Formula, Step
+from mercer.exports.formula import ExportError, Formula, Step
 from mercer.exports.written_model import WrittenModel
 from mercer.sources.entries import MISSING
 
 __all__ = ["OPSET", "onnx_graph"]
 
 OPSET, ML_OPSET, IR_VERSION = 17, 2, 8  # of 2022, which runtimes of today read
+OUTPUTS = ("prediction", "scores")
 Precision = Literal["single", "double"]
 NODES = {
     "add": "Add",
@@ -83,49 +84,67 @@ class GraphWriter:
         self.constants: list[Any] = []
         proto = onnx.TensorProto
         self.number = proto.FLOAT if precision == "single" else proto.DOUBLE
+        # Names are unique in a graph, and columns may have any: ours begin as none of them does.
+        self.mark = "/"
+        while any(one.name.startswith(self.mark) for one in model.formula.inputs):
+            self.mark += "/"
 
     def graph(self) -> Any:
         """Return the whole graph."""
         formula, proto, make = self.model.formula, self.onnx.TensorProto, self.onnx.helper
         given = []
         for i, one in enumerate(formula.inputs):
+            if one.name in OUTPUTS:
+                raise ExportError(
+                    f"the column {one.name!r} is called as an output of the graph is; give it "
+                    "another name and learn anew, or export Python"
+                )
             kind = proto.STRING if one.kind == "categorical" else self.number
             given.append(make.make_tensor_value_info(one.name, kind, ["rows", one.width]))
             if kind == proto.FLOAT:
-                self._node("Cast", [one.name], f"input{i}", to=proto.DOUBLE)
+                self._node("Cast", [one.name], self._own(f"input{i}"), to=proto.DOUBLE)
         for place, step in enumerate(formula.steps):
-            self._step(formula, step, f"v{place}")
+            self._step(formula, step, self._own(f"v{place}"))
         outputs = self._outputs(formula)
         return make.make_graph(self.nodes, "model", given, outputs, self.constants)
 
     def _outputs(self, formula: Formula) -> list[Any]:
         proto, make = self.onnx.TensorProto, self.onnx.helper
-        scores = f"v{formula.outputs['scores']}"
+        scores = self._own(f"v{formula.outputs['scores']}")
         classes = self.model.classes
         name = "scores" if classes is not None else "prediction"
         self._node("Cast", [scores], name, to=self.number)
         found = [make.make_tensor_value_info(name, self.number, ["rows", None])]
         if classes is None:
             return found
-        whole = classes.dtype.kind in "iub"
-        kind = proto.INT64 if whole else proto.STRING
-        entries = [int(c) for c in classes] if whole else [str(c).encode() for c in classes]
-        self.constants.append(make.make_tensor("classes", kind, [len(classes)], entries))
-        self._node("Cast", [f"v{formula.outputs['code']}"], "code", to=proto.INT64)
-        flat = self._whole([-1])
-        self._node("Reshape", ["code", flat], "places")
-        self._node("Gather", ["classes", "places"], "prediction", axis=0)
+        kind, entries = self._labels(classes)
+        names = {name: self._own(name) for name in ("classes", "code", "places")}
+        self.constants.append(make.make_tensor(names["classes"], kind, [len(classes)], entries))
+        code = self._own(f"v{formula.outputs['code']}")
+        self._node("Cast", [code], names["code"], to=proto.INT64)
+        self._node("Reshape", [names["code"], self._whole([-1])], names["places"])
+        self._node("Gather", [names["classes"], names["places"]], "prediction", axis=0)
         return [make.make_tensor_value_info("prediction", kind, ["rows"]), *found]
+
+    def _labels(self, classes: np.ndarray) -> tuple[int, list[Any]]:
+        """Return the type of labels and the labels: whole numbers, numbers or texts."""
+        proto = self.onnx.TensorProto
+        if classes.dtype.kind in "iub":
+            return proto.INT64, [int(c) for c in classes]
+        if classes.dtype.kind == "f":
+            return proto.DOUBLE, [float(c) for c in classes]
+        return proto.STRING, [str(c).encode() for c in classes]
 
     def _step(self, formula: Formula, step: Step, name: str) -> None:
         """Write one step down."""
-        given = [f"v{i}" for i in step.inputs]
+        given = [self._own(f"v{i}") for i in step.inputs]
         single = self.number == self.onnx.TensorProto.FLOAT
         match step.operation:
             case "input":
                 one = formula.inputs[step.value]
                 cast = single and one.kind != "categorical"
-                self._node("Identity", [f"input{step.value}" if cast else one.name], name)
+                read = self._own(f"input{step.value}") if cast else one.name
+                self._node("Identity", [read], name)
             case "constant":
                 self._constant(name, np.asarray(step.value, dtype=np.float64))
             case "concatenate":
@@ -147,20 +166,25 @@ class GraphWriter:
                 self._node("Reshape", [f"{name}_int", self._whole([-1])], f"{name}_flat")
                 self._node("Gather", [f"{name}_table", f"{name}_flat"], name, axis=0)
             case "codes":
-                self._codes(given, name, *step.value)
+                read = formula.inputs[formula.steps[step.inputs[0]].value]
+                self._codes(given, name, MISSING - {"-"} if read.signs else MISSING, *step.value)
             case _:
                 self._node(NODES[step.operation], given, name)
 
     def _codes(
-        self, given: list[str], name: str, known: dict[str, int], other: int, gap: int
-    ) -> None:
+        self, given: list[str], name: str, gaps: frozenset[str], known: dict[str, int],
+        other: int, gap: int,
+    ) -> None:  # fmt: skip
         """Write the place of each text down; the words for what is missing have that of gaps."""
-        codes = dict.fromkeys(sorted(MISSING), gap) | known
+        codes = known | dict.fromkeys(sorted(gaps), gap)
         self._node(
             "LabelEncoder", given, f"{name}_code", domain="ai.onnx.ml",
             keys_strings=list(codes), values_int64s=list(codes.values()), default_int64=other,
         )  # fmt: skip
         self._node("Cast", [f"{name}_code"], name, to=self.onnx.TensorProto.DOUBLE)
+
+    def _own(self, name: str) -> str:
+        return self.mark + name
 
     def _node(self, kind: str, given: list[str], name: str, **settings: Any) -> None:
         self.nodes.append(self.onnx.helper.make_node(kind, given, [name], **settings))
@@ -171,6 +195,6 @@ class GraphWriter:
 
     def _whole(self, values: list[int]) -> str:
         """Return the name of a constant of whole numbers."""
-        name = f"whole{len(self.constants)}"
+        name = self._own(f"whole{len(self.constants)}")
         self.constants.append(self.onnx.numpy_helper.from_array(np.array(values, np.int64), name))
         return name

@@ -41,7 +41,8 @@ HEAD = '''\
 """A model as one file: predict(rows), scores(rows), and python FILE new.csv. It needs NumPy only.
 
 Rows are a list of dicts, or a dict of columns; a model of plain arrays takes an array. None, an
-empty text and words such as NA stand for what is missing. Numbers have a point, no comma.
+empty text and words such as NA stand for what is missing. Numbers have a point, no comma. Where
+the answer is no number, because of a gap for example, there is a ValueError.
 """
 
 import base64
@@ -64,8 +65,18 @@ def _entries(rows, name):
     return [row[name] for row in rows]
 
 
-def _gap(entry):
-    return entry is None or entry != entry or str(entry).strip() in MISSING
+def _gap(entry, signs=False):
+    if entry is None or entry != entry:
+        return True
+    text = str(entry).strip()
+    return text in MISSING and not (signs and text == "-")
+
+
+def _matrix(rows, width):
+    found = np.asarray(rows, dtype=float)
+    if found.ndim != 2 or found.shape[1] != width:
+        raise ValueError(f"expected rows of {width} numbers, found shape {found.shape}")
+    return found
 
 
 def _numbers(rows, name):
@@ -73,11 +84,12 @@ def _numbers(rows, name):
     return np.array(found, dtype=float)[:, None]
 
 
-def _texts(rows, name):
+def _texts(rows, name, signs):
     found = []
     for entry in _entries(rows, name):
-        whole = isinstance(entry, float) and entry.is_integer()
-        found.append(None if _gap(entry) else str(int(entry) if whole else entry).strip())
+        whole = isinstance(entry, float) and entry.is_integer() and abs(entry) < 2**53
+        text = str(int(entry) if whole else entry).strip()
+        found.append(None if _gap(entry, signs) else text)
     return found
 
 
@@ -88,6 +100,13 @@ def _codes(texts, known, other, gap):
 
 def _rows(codes, table):
     return table[codes[:, 0].astype(int)]
+
+
+def _finite(found):
+    bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if len(bad):
+        raise ValueError(f"row {bad[0]} has no answer: is an entry missing, or without bounds?")
+    return found
 
 
 def predict(rows):
@@ -103,7 +122,9 @@ def scores(rows):
 MAIN = """
 
 if __name__ == "__main__":
-    with open(sys.argv[1], newline="", encoding="utf-8") as file:
+    if len(sys.argv) != 2:
+        sys.exit("usage: python FILE new.csv")
+    with open(sys.argv[1], newline="", encoding="utf-8-sig") as file:
         table = list(csv.DictReader(file))
     data = table if NAMES else np.array([[float(x) for x in row.values()] for row in table])
     print("\\n".join(["prediction", *map(str, predict(data).tolist())]))
@@ -135,6 +156,7 @@ def python_file(model: WrittenModel) -> str:
     for place, step in enumerate(formula.steps):
         lines.append(f"    v{place} = {_written(formula, step, place, constants)}")
     scores = f"v{formula.outputs['scores']}"
+    lines.append(f"    _finite({scores})")
     flat = f"{scores}[:, 0] if {scores}.shape[1] == 1 else {scores}"
     if "code" in formula.outputs:
         code = f"v{formula.outputs['code']}[:, 0].astype(int)"
@@ -151,9 +173,10 @@ def _written(formula: Formula, step: Step, place: int, constants: list[str]) -> 
     if step.operation == "input":
         given = formula.inputs[step.value]
         if given.kind == "rows":
-            return "np.asarray(rows, dtype=float)"
-        read = "_numbers" if given.kind == "numeric" else "_texts"
-        return f"{read}(rows, {given.name!r})"
+            return f"_matrix(rows, {int(given.width)})"
+        if given.kind == "numeric":
+            return f"_numbers(rows, {given.name!r})"
+        return f"_texts(rows, {given.name!r}, {given.signs!r})"
     if step.operation == "constant":
         return _constant(step.value, f"C{place}", constants)
     if step.operation == "concatenate":

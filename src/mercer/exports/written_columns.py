@@ -28,7 +28,12 @@ def encoded(formula: Formula, encode: Encode, columns: Mapping[Any, Term]) -> Te
 
 def _column(formula: Formula, one: EncodedColumn, given: Term, name: Any) -> Term:
     if isinstance(one.maker, Levels):
-        return _levels(formula, one.maker, given)
+        return _levels(formula, one.maker, given, name)
+    if given.is_text:
+        raise ExportError(
+            f"the column {name!r} is of texts, which are read as numbers; call it numeric where "
+            "the table is read, or categorical in kinds"
+        )
     if one.kind in ("date", "ordered") or isinstance(one.maker, Dates):
         raise ExportError(
             f"the column {name!r} is {'a date' if one.kind == 'date' else 'an ordered category'}; "
@@ -46,8 +51,15 @@ def _column(formula: Formula, one: EncodedColumn, given: Term, name: Any) -> Ter
     return formula.concatenate(found)
 
 
-def _levels(formula: Formula, maker: Levels, given: Term) -> Term:
+def _levels(formula: Formula, maker: Levels, given: Term, name: Any) -> Term:
     """Return the row of the table of each text; other texts and gaps have the last two."""
+    if not given.is_text:
+        if not maker.table.any():  # a column that tells no rows apart
+            return given.apply("missing").apply("number") * 0.0 + np.zeros(maker.table.shape[1])
+        raise ExportError(
+            f"the column {name!r} is of numbers, which are taken for categories; only texts of a "
+            "table that mercer has read can be exported as such"
+        )
     known = {str(level): i for i, level in enumerate(maker.levels.tolist())}
     count = len(known)
     codes = formula.add("codes", given, value=(known, count, count + 1))

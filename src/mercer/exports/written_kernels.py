@@ -14,7 +14,6 @@ from mercer.domains import Points, Table, is_frame, to_numpy
 from mercer.engine.transform import RowTransform
 from mercer.exports.formula import ExportError, Term
 from mercer.kernels import (
-    Categorical,
     Cosine,
     Exponential,
     Gaussian,
@@ -38,21 +37,18 @@ __all__ = ["SeenRows", "similarities"]
 
 @dataclass(frozen=True, eq=False)
 class SeenRows:
-    """Rows as a kernel sees them: numbers in columns, or columns by name.
+    """Rows as a kernel sees them: numbers beside each other, or columns of numbers by name.
 
     Attributes
     ----------
     numbers : Term or None
         All columns, of rows of numbers.
     columns : mapping of name to Term
-        Of a table: numbers, or the code of a text.
-    levels : mapping of name to dict
-        Of columns of texts, the code of each text that is known.
+        Of a table.
     """
 
     numbers: Term | None = None
     columns: Mapping[Any, Term] | None = None
-    levels: Mapping[Any, dict[str, int]] | None = None
 
 
 def similarities(kernel: Kernel, rows: SeenRows, known: Points) -> Term:
@@ -60,8 +56,8 @@ def similarities(kernel: Kernel, rows: SeenRows, known: Points) -> Term:
     rule = RULES.get(type(kernel))
     if rule is None:
         raise ExportError(
-            f"the kernel {type(kernel).__name__} cannot be exported; kernels of numbers and "
-            f"categories can: {', '.join(sorted(cls.__name__ for cls in RULES))}"
+            f"the kernel {type(kernel).__name__} cannot be exported; these kernels of "
+            f"numbers can: {', '.join(sorted(cls.__name__ for cls in RULES))}"
         )
     return rule(kernel, rows, known)
 
@@ -183,21 +179,6 @@ def _cosine(kernel: Cosine, rows: SeenRows, known: Points) -> Term:
     return (X / (X * X).sum().apply("root").maximum(1e-300)) @ (Z / lengths[:, None]).T
 
 
-def _categorical(kernel: Categorical, rows: SeenRows, known: Points) -> Term:
-    if rows.columns is None or not isinstance(known, Table):
-        raise ExportError("Categorical must say which columns it looks at, by k.on(...)")
-    found = None
-    for place, name in enumerate(known.frame.columns):
-        codes = (rows.levels or {}).get(name)
-        if codes is None:
-            raise ExportError(f"Categorical on the numbers of {name!r} cannot be exported")
-        entries = [codes[str(entry)] for entry in known.frame.iloc[:, place]]
-        same = rows.columns[name].equals(np.array(entries, dtype=float)).apply("number")
-        found = same if found is None else found * same
-    assert found is not None
-    return found
-
-
 def _on(kernel: On, rows: SeenRows, known: Points) -> Term:
     if kernel.missing != "error":
         raise ExportError(f"gaps that are compared ({kernel.missing!r}) cannot be exported")
@@ -209,9 +190,6 @@ def _on(kernel: On, rows: SeenRows, known: Points) -> Term:
     names = list(kernel.columns)
     if any(isinstance(name, slice) for name in names):
         raise ExportError("slices of columns of a table cannot be exported; name the columns")
-    if isinstance(kernel.kernel, Categorical):
-        part = Table(known.frame[names])
-        return similarities(kernel.kernel, rows, part)
     X, Z = _chosen(rows, known, names)
     return similarities(kernel.kernel, SeenRows(X), kernel.kernel.admit(Z))
 
@@ -236,8 +214,8 @@ def _flat(columns: Sequence[Any], width: int) -> list[int]:
 def _chosen(rows: SeenRows, known: Table, names: Sequence[Any]) -> tuple[Term, np.ndarray]:
     columns = rows.columns or {}
     for name in names:
-        if name in (rows.levels or {}) or name not in columns:
-            raise ExportError(f"the kernel sees texts of {name!r} as numbers")
+        if name not in columns:
+            raise ExportError(f"the kernel looks at {name!r}, which is no column of numbers")
     terms = [columns[name] for name in names]
     Z = known.frame[list(names)].to_numpy(dtype=np.float64)
     return terms[0].formula.concatenate(terms), Z
@@ -290,7 +268,6 @@ def _normalize(kernel: Normalize, rows: SeenRows, known: Points) -> Term:
 
 RULES: dict[type, Callable[[Any, SeenRows, Points], Term]] = {
     AssumePSD: _inside,
-    Categorical: _categorical,
     Constant: _constant,
     Cosine: _cosine,
     Exp: _exp,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from mercer.domains import Table
 from mercer.explanations.terms import machine_inside
 from mercer.exports.formula import ExportError, Formula, Term
 from mercer.exports.written_columns import encoded, standardized
@@ -16,12 +19,16 @@ from mercer.kernels import Linear
 from mercer.machines import (
     SVC,
     SVR,
+    Calibrated,
+    Conformal,
     Encode,
     GaussianProcess,
     KernelLogistic,
     KernelRidge,
     KernelRidgeClassifier,
+    LearnedMetric,
     NuSVC,
+    NuSVR,
     Standardize,
 )
 from mercer.machines.multiclass import votes
@@ -30,9 +37,13 @@ from mercer.studies import SavedModel
 
 __all__ = ["WrittenModel", "write_model"]
 
-NUMBERS = (KernelRidge, SVR, GaussianProcess)
+MAX_ABOUT = 200  # characters; a metric of many columns has thousands
+NUMBERS = (KernelRidge, SVR, NuSVR, GaussianProcess)
 SCORES = (KernelRidgeClassifier, KernelLogistic)
 MARGINS = (SVC, NuSVC)
+EXPORTED = (*NUMBERS, *SCORES, *MARGINS)
+# What answers exactly as the machine inside; others may do something with its answers.
+WRAPPERS = (Calibrated, Conformal, LearnedMetric, GridSearchCV, RandomizedSearchCV)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +79,24 @@ def write_model(known: SavedModel) -> WrittenModel:
     machine, named = _decider(model)
     rows = _seen(formula, known, before)
     points = getattr(machine.function_, "points", None)
+    if rows.columns is not None and not isinstance(points, Table):  # the machine saw an array
+        order = getattr(machine, "feature_names_in_", rows.columns)
+        rows = SeenRows(formula.concatenate([rows.columns[name] for name in order]))
     scores = _scores(machine, rows, points)
     formula.outputs["scores"] = scores.place
     classes = known.classes
     if classes is not None:
+        _require_plain(classes)
         formula.outputs["code"] = _code(machine, scores, len(classes)).place
-    about = " ".join(f"{named} with {machine.kernel_!r}".split())
+    about = shorten(f"{named} with {machine.kernel_!r}", MAX_ABOUT, placeholder=" …")
     return WrittenModel(formula, classes, about)
+
+
+def _require_plain(classes: np.ndarray) -> None:
+    """Refuse labels that are neither numbers nor texts, such as dates."""
+    kind = classes.dtype.kind
+    if kind not in "Ubiuf" and not (kind == "O" and all(isinstance(c, str) for c in classes)):
+        raise ExportError(f"labels must be numbers or texts, found {classes.tolist()[0]!r}")
 
 
 def _decider(model: Any) -> tuple[Any, str]:
@@ -82,12 +104,12 @@ def _decider(model: Any) -> tuple[Any, str]:
     name = type(model).__name__
     if getattr(model, "costs", None) is not None:
         raise ExportError(f"{name} with costs cannot be exported: probabilities decide there")
-    inside = machine_inside(model)
+    inside = machine_inside(model) if isinstance(model, WRAPPERS) else None
     if inside is not None:
         machine, inner = _decider(inside)
         return machine, f"{name} of {inner}"
-    if not isinstance(model, (*NUMBERS, *SCORES, *MARGINS)):
-        able = ", ".join(sorted(cls.__name__ for cls in (*NUMBERS, *SCORES, *MARGINS)))
+    if type(model) not in EXPORTED:
+        able = ", ".join(sorted(cls.__name__ for cls in EXPORTED))
         raise ExportError(f"the machine {name} cannot be exported; these can: {able}")
     return model, name
 
@@ -95,34 +117,33 @@ def _decider(model: Any) -> tuple[Any, str]:
 def _seen(formula: Formula, known: SavedModel, before: Any) -> SeenRows:
     """Return the rows as the machine sees them."""
     steps = [] if before is None else [step for _, step in before.steps]
-    columns, levels, matrix = _given(formula, known)
+    columns, matrix = _given(formula, known)
     for step in steps:
         if isinstance(step, Encode | Standardize):
             make = encoded if isinstance(step, Encode) else standardized
-            matrix = make(formula, step, columns)  # type: ignore[arg-type]
+            matrix = make(formula, step, columns)
         elif matrix is not None and isinstance(step, StandardScaler | MinMaxScaler):
             matrix = _scaled(step, matrix)
         else:
             raise ExportError(f"the step {type(step).__name__} cannot be exported")
-        columns, levels = {}, {}
+        columns = {}
     if matrix is not None:
         return SeenRows(matrix)
-    return SeenRows(None, _coded(formula, columns, levels), levels)
+    if any(column.is_text for column in columns.values()):
+        raise ExportError("kernels of texts and categories are exported behind Encode only")
+    return SeenRows(None, columns)
 
 
-def _given(
-    formula: Formula, known: SavedModel
-) -> tuple[dict[Any, Term], dict[Any, dict[str, int]], Term | None]:
-    """Return the columns that a model reads, the texts of each, and rows of numbers alone."""
+def _given(formula: Formula, known: SavedModel) -> tuple[dict[Any, Term], Term | None]:
+    """Return the columns that a model reads, and rows of numbers alone."""
     if known.recipe is None:
         count = getattr(known.machine, "n_features_in_", None)
         if count is None:
             raise ExportError("a model of things that are no rows of numbers cannot be exported")
         rows = formula.given("X", "rows", int(count))
         names = getattr(known.machine, "feature_names_in_", range(int(count)))
-        return {name: rows.column(j) for j, name in enumerate(names)}, {}, rows
+        return {name: rows.column(j) for j, name in enumerate(names)}, rows
     columns: dict[Any, Term] = {}
-    levels: dict[Any, dict[str, int]] = {}
     for step in known.recipe["columns"]:
         column = Column(why="as before", **step)
         if column.kind not in ("numeric", "categorical"):
@@ -130,21 +151,11 @@ def _given(
                 f"the column {column.name!r} is {column.kind}; only numbers and categories can "
                 "be exported"
             )
-        columns[column.name] = formula.given(column.name, column.kind)
-        if column.kind == "categorical":
-            levels[column.name] = {}
+        signs = bool(column.style.get("signs"))
+        columns[column.name] = formula.given(column.name, column.kind, signs=signs)
     if known.recipe.get("missing"):
         raise ExportError("a model with codes for what is missing (--missing) cannot be exported")
-    return columns, levels, None
-
-
-def _coded(
-    formula: Formula, columns: dict[Any, Term], levels: dict[Any, dict[str, int]]
-) -> dict[Any, Term]:
-    """Return columns of which texts are codes, which `levels` learns as kernels ask for them."""
-    if levels:
-        raise ExportError("kernels of texts and categories are exported behind Encode only")
-    return columns
+    return columns, None
 
 
 def _scaled(step: Any, rows: Term) -> Term:
@@ -162,7 +173,7 @@ def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
     if points is None:
         raise ExportError(
             f"{type(machine).__name__} learned approximately, with random features, and keeps no "
-            "points to compare with; learn with approximate='never' or Nystrom centers"
+            "points to compare with; learn with follow=Plan(approximate='never') or Nystrom(...)"
         )
     function = machine.function_
     offset = np.reshape(np.asarray(getattr(machine, "intercept_", 0.0), dtype=np.float64), -1)
@@ -177,8 +188,6 @@ def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
             f"{machine.kernel_!r} was learned by its features, of which only Linear's are exported"
         )
     A = np.asarray(function.coefficients, dtype=np.float64).reshape(len(points), -1)
-    if isinstance(machine, GaussianProcess):
-        offset = np.zeros(1)
     return similarities(machine.kernel_, rows, points) @ A + offset
 
 

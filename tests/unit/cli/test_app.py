@@ -15,6 +15,7 @@ PARTS = (
     "predict",
     "explain",
     "serve",
+    "export",
     "drift",
     "info",
     "check",

@@ -2,15 +2,20 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
 
 import mercer
+from mercer.cli import app
 from mercer.exports import python_file, write_model
 from mercer.exports.formula import ExportError
 from mercer.kernels import (
@@ -25,6 +30,7 @@ from mercer.kernels import (
     Shepard,
     Spectrum,
 )
+from mercer.plans import Nystrom, Random
 from mercer.sources import chunks, read_frame, recipe
 from mercer.studies import SavedModel
 
@@ -146,6 +152,39 @@ def test_classifiers_name_the_same_labels(machine, classes):
     assert in_this_process(known)["predict"](new).tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize(
+    "machine",
+    [
+        mercer.GaussianProcess(Gaussian(1.0), intercept=True),
+        mercer.SVR(Gaussian(1.0)),
+        mercer.NuSVR(Gaussian(1.0)),
+        mercer.LearnedMetric(mercer.KernelRidge(Gaussian())),
+        mercer.Conformal(mercer.KernelRidge(Gaussian(1.0), 0.1)),
+        GridSearchCV(mercer.KernelRidge(Gaussian(1.0)), {"penalty": [0.1, 1.0]}),
+        mercer.KernelRidge(Gaussian(1.0), 0.1, follow=mercer.Plan(approximate=Nystrom(20))),
+        make_pipeline(mercer.Standardize(), mercer.KernelRidge(Gaussian(1.0), 0.1)),
+        make_pipeline(mercer.Standardize(common=True), mercer.KernelRidge(Gaussian(1.0), 0.1)),
+    ],
+    ids=lambda machine: type(machine).__name__,
+)
+def test_machines_of_numbers_agree(machine):
+    known = SavedModel(machine.fit(X, 5 + np.sin(X[:, 0])))
+    expected = known.machine.predict(NEW)
+    close(by_onnx(known, NEW)["prediction"], expected, 1e-12)
+    close(in_this_process(known)["predict"](NEW), expected, 1e-12)
+
+
+@pytest.mark.parametrize("kind", [bool, int, float, str])
+def test_labels_keep_their_kind(kind):
+    y = (X[:, 0] > 0).astype(int).astype(kind)
+    known = SavedModel(mercer.KernelRidgeClassifier(Gaussian(1.0)).fit(X, y))
+    expected = known.machine.predict(NEW).tolist()
+    assert by_onnx(known, NEW)["prediction"].tolist() == expected
+    found = in_this_process(known)["predict"](NEW).tolist()
+    assert found == expected
+    assert {type(one) for one in found} == {kind}
+
+
 @pytest.mark.parametrize("numbers", ["standard", "robust", "quantile", ("standard", "quantile")])
 @pytest.mark.parametrize("target", ["y", "kind"])
 def test_tables_with_categories_and_gaps_agree(numbers, target, tmp_path):
@@ -195,6 +234,68 @@ def test_the_file_reads_a_table_and_hostile_names_stay_texts(tmp_path):
     close(found, machine.predict(sheet.X), 1e-12)
 
 
+def ridge_of(frame):
+    """Return a model of a table with the target y, the rows as it reads them, and its answers."""
+    known = saved(None, frame)
+    (piece,) = chunks(frame, known.recipe)
+    return known, piece.X, known.machine.predict(piece.X)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear(), Gaussian(1.0).on("b", "a")], ids=repr)
+def test_a_table_that_nothing_prepares_agrees(kernel):
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=np.sin(X[:, 0]))
+    sheet = read_frame(frame, "y")
+    known = SavedModel(mercer.KernelRidge(kernel, 0.1).fit(sheet.X, sheet.y), recipe(sheet))
+    expected = known.machine.predict(sheet.X)
+    close(by_onnx(known, sheet.X)["prediction"], expected, 1e-12)
+    close(in_this_process(known)["predict"](frame.to_dict("list")), expected, 1e-12)
+
+
+def test_what_was_written_is_said_in_few_words():
+    machine = mercer.KernelRidge(Gaussian(1.0, metric=np.eye(30)), 0.1)
+    about = write_model(SavedModel(machine.fit(RNG.normal(size=(40, 30)), np.arange(40.0)))).about
+    assert about.startswith("KernelRidge with Gaussian") and len(about) <= 200
+
+
+def test_a_dash_is_an_entry_where_there_is_a_plus():
+    strand = np.array(["+", "-", "-", None] * 15, dtype=object)
+    frame = pd.DataFrame({"strand": strand, "a": np.arange(60.0)})
+    known, rows, expected = ridge_of(frame.assign(y=3.0 * (strand == "-") + 0.1 * frame.a))
+    close(by_onnx(known, rows)["prediction"], expected, 1e-12)
+    close(in_this_process(known)["predict"](frame.to_dict("list")), expected, 1e-12)
+
+
+def test_columns_may_be_called_as_anything_but_an_output():
+    frame = table().drop(columns="kind")
+    known, rows, expected = ridge_of(
+        frame.rename(columns={"size": "v0", "age": "/v1", "home": "input0", "town": "code"})
+    )
+    close(by_onnx(known, rows)["prediction"], expected, 1e-12)
+    clash, _, _ = ridge_of(frame.rename(columns={"size": "prediction"}))
+    with pytest.raises(ExportError, match="the column 'prediction' is called as an output"):
+        onnx_graph(write_model(clash))
+
+
+def test_a_column_that_tells_nothing_is_exported_and_texts_read_as_numbers_are_refused():
+    same = np.zeros((20, 2))
+    machine = make_pipeline(mercer.Encode(), mercer.KernelRidge("gaussian", 0.1))
+    known = SavedModel(machine.fit(same, np.arange(20.0)))
+    close(by_onnx(known, same)["prediction"], known.machine.predict(same), 1e-12)
+    frame = pd.DataFrame({"zip": ["1", "2", "3", "4"] * 10, "y": np.arange(40.0) / 3})
+    sheet = read_frame(frame, "y", types={"zip": "categorical"})
+    machine = make_pipeline(mercer.Encode(), mercer.KernelRidge("gaussian", 0.1))
+    with pytest.raises(ExportError, match="the column 'zip' is of texts"):
+        write_model(SavedModel(machine.fit(sheet.X, sheet.y), recipe(sheet)))
+
+
+def test_the_file_refuses_rows_without_an_answer():
+    predict = in_this_process(SavedModel(mercer.SVC("gaussian").fit(X, X[:, 0] > 0)))["predict"]
+    with pytest.raises(ValueError, match="row 1 has no answer"):
+        predict([[0.0, 0.0, 0.0], [0.0, np.nan, 0.0]])
+    with pytest.raises(ValueError, match="expected rows of 3 numbers"):
+        predict(X[:, :1])
+
+
 def test_the_graph_says_its_opset_and_types():
     graph = onnx_graph(write_model(SavedModel(mercer.SVC("gaussian").fit(X, X[:, 0] > 0))))
     assert {one.domain: one.version for one in graph.opset_import}[""] == OPSET
@@ -214,6 +315,13 @@ REFUSED = {
                 "no rows of numbers"),
     "machine": (lambda: saved(mercer.PrototypeClassifier("gaussian").fit(X, X[:, 0] > 0)),
                 "the machine PrototypeClassifier cannot be exported"),
+    "wrapper": (lambda: saved(MultiOutputRegressor(mercer.KernelRidge("gaussian", 0.1))
+                              .fit(X, X[:, :2])), "MultiOutputRegressor cannot be exported"),
+    "random features": (lambda: saved(mercer.KernelRidge(
+        Gaussian(1.0), follow=mercer.Plan(approximate=Random(20))).fit(X, X[:, 0])),
+                        "random features"),
+    "dates as labels": (lambda: saved(mercer.KernelRidgeClassifier("gaussian").fit(
+        X, np.where(X[:, 0] > 0, "2024-01-01", "2024-01-02").astype("M8[D]"))), "labels must be"),
     "kernel": (lambda: saved(mercer.KernelRidge(Matern(1.2, 1.0), 0.1).fit(X, X[:, 0])),
                "Matern with nu = 1.2"),
     "sigmoid": (lambda: saved(mercer.KernelRidge(mercer.kernels.Chi2(1.0), 0.1)
@@ -231,6 +339,19 @@ def test_what_cannot_be_exported_is_refused_by_its_name(name):
     make, message = REFUSED[name]
     with pytest.raises(ExportError, match=message):
         write_model(make())
+
+
+def test_the_command_writes_both_beside_the_model(tmp_path):
+    model = tmp_path / "m.mercer"
+    mercer.save(mercer.KernelRidge(Gaussian(1.0), 0.1).fit(X, X[:, 0]), model)
+    run = partial(CliRunner().invoke, app)
+    for option, name in (("--onnx", "m.onnx"), ("--python", "m.py")):
+        answer = run(["export", str(model), option])
+        assert answer.exit_code == 0 and "KernelRidge with Gaussian" in answer.output
+        assert (tmp_path / name).stat().st_size > 1000
+    for wrong in ([], ["--onnx", "--python"], ["--python", "--single"]):
+        answer = run(["export", str(model), *wrong])
+        assert answer.exit_code and "say what to write" in answer.output
 
 
 def test_a_missing_extra_is_named(monkeypatch):
