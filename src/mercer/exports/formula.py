@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mercer.errors import MercerError
 
-__all__ = ["ExportError", "Formula", "Input", "Step", "Term"]
+__all__ = ["ArrayFormula", "ExportError", "Input", "Step", "Term"]
 
 
 class ExportError(MercerError, ValueError):
@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(eq=False)
-class Formula:
+class ArrayFormula:
     """Steps in their order; the last ones that are named are the outputs."""
 
     inputs: list[Input] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Formula:
 class Term:
     """A value of a formula, with which one can calculate."""
 
-    formula: Formula
+    formula: ArrayFormula
     place: int
 
     @property

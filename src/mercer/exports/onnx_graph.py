@@ -12,7 +12,7 @@ import numpy as np
 
 import mercer
 from mercer.errors import DomainError
-from mercer.exports.formula import ExportError, Formula, Step
+from mercer.exports.formula import ArrayFormula, ExportError, Step
 from mercer.exports.written_model import WrittenModel
 from mercer.sources.entries import MISSING
 
@@ -108,7 +108,7 @@ class GraphWriter:
         outputs = self._outputs(formula)
         return make.make_graph(self.nodes, "model", given, outputs, self.constants)
 
-    def _outputs(self, formula: Formula) -> list[Any]:
+    def _outputs(self, formula: ArrayFormula) -> list[Any]:
         proto, make = self.onnx.TensorProto, self.onnx.helper
         scores = self._own(f"v{formula.outputs['scores']}")
         classes = self.model.classes
@@ -135,7 +135,7 @@ class GraphWriter:
             return proto.DOUBLE, [float(c) for c in classes]
         return proto.STRING, [str(c).encode() for c in classes]
 
-    def _step(self, formula: Formula, step: Step, name: str) -> None:
+    def _step(self, formula: ArrayFormula, step: Step, name: str) -> None:
         """Write one step down."""
         given = [self._own(f"v{i}") for i in step.inputs]
         single = self.number == self.onnx.TensorProto.FLOAT

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.exports.formula import Formula, Step
+from mercer.exports.formula import ArrayFormula, Step
 from mercer.exports.written_model import WrittenModel
 from mercer.sources.entries import MISSING
 
@@ -167,7 +167,7 @@ def python_file(model: WrittenModel) -> str:
     return HEAD + "\n".join(constants) + "\n" + BODY + "\n" + "\n".join(lines) + "\n" + MAIN
 
 
-def _written(formula: Formula, step: Step, place: int, constants: list[str]) -> str:
+def _written(formula: ArrayFormula, step: Step, place: int, constants: list[str]) -> str:
     """Return the code of one step; what it holds becomes a constant above."""
     names = [f"v{i}" for i in step.inputs]
     if step.operation == "input":

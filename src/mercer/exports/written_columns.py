@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.exports.formula import ExportError, Formula, Term
+from mercer.exports.formula import ArrayFormula, ExportError, Term
 from mercer.machines import Encode, Standardize
 from mercer.machines.encoding.columns import EncodedColumn
 from mercer.machines.encoding.levels import Levels
@@ -17,7 +17,7 @@ from mercer.machines.encoding.times import Dates
 __all__ = ["encoded", "standardized"]
 
 
-def encoded(formula: Formula, encode: Encode, columns: Mapping[Any, Term]) -> Term:
+def encoded(formula: ArrayFormula, encode: Encode, columns: Mapping[Any, Term]) -> Term:
     """Return the rows that an `Encode` makes of columns, by name or by number."""
     found = []
     for one in encode.encoded_:
@@ -26,7 +26,7 @@ def encoded(formula: Formula, encode: Encode, columns: Mapping[Any, Term]) -> Te
     return formula.concatenate(found)
 
 
-def _column(formula: Formula, one: EncodedColumn, given: Term, name: Any) -> Term:
+def _column(formula: ArrayFormula, one: EncodedColumn, given: Term, name: Any) -> Term:
     if isinstance(one.maker, Levels):
         return _levels(formula, one.maker, given, name)
     if given.is_text:
@@ -51,7 +51,7 @@ def _column(formula: Formula, one: EncodedColumn, given: Term, name: Any) -> Ter
     return formula.concatenate(found)
 
 
-def _levels(formula: Formula, maker: Levels, given: Term, name: Any) -> Term:
+def _levels(formula: ArrayFormula, maker: Levels, given: Term, name: Any) -> Term:
     """Return the row of the table of each text; other texts and gaps have the last two."""
     if not given.is_text:
         if not maker.table.any():  # a column that tells no rows apart
@@ -66,7 +66,7 @@ def _levels(formula: Formula, maker: Levels, given: Term, name: Any) -> Term:
     return codes.rows_of(maker.table)
 
 
-def _scale(formula: Formula, scale: NumberScale, given: Term, missing: Term) -> Term:
+def _scale(formula: ArrayFormula, scale: NumberScale, given: Term, missing: Term) -> Term:
     zeros = formula.constant(0.0)
     if scale.knots is not None and scale.scores is not None:
         return missing.where(zeros, _interpolated(scale.knots, scale.scores, given, missing))
@@ -90,7 +90,7 @@ def _interpolated(knots: np.ndarray, scores: np.ndarray, given: Term, missing: T
     return (x - row.column(0)) * row.column(2) + row.column(1)
 
 
-def standardized(formula: Formula, step: Standardize, columns: Mapping[Any, Term]) -> Term:
+def standardized(formula: ArrayFormula, step: Standardize, columns: Mapping[Any, Term]) -> Term:
     """Return the rows of numbers that a `Standardize` makes."""
     names = step.columns_ if step.columns_ is not None else list(range(len(step.means_)))
     if np.isnan(step.means_).any():

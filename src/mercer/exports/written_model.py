@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from mercer.domains import Table
 from mercer.explanations.terms import machine_inside
-from mercer.exports.formula import ExportError, Formula, Term
+from mercer.exports.formula import ArrayFormula, ExportError, Term
 from mercer.exports.written_columns import encoded, standardized
 from mercer.exports.written_kernels import SeenRows, similarities
 from mercer.kernels import Linear
@@ -52,14 +52,14 @@ class WrittenModel:
 
     Attributes
     ----------
-    formula : Formula
+    formula : ArrayFormula
         With the outputs "scores", and "code" where there are classes: the place of the label.
     classes : ndarray or None
     about : str
         What was written down, in one line.
     """
 
-    formula: Formula
+    formula: ArrayFormula
     classes: np.ndarray | None
     about: str
 
@@ -74,7 +74,7 @@ def write_model(known: SavedModel) -> WrittenModel:
     >>> [one.name for one in write_model(SavedModel(machine)).formula.inputs]
     ['X']
     """
-    formula = Formula()
+    formula = ArrayFormula()
     before, model = known.stages
     machine, named = _decider(model)
     rows = _seen(formula, known, before)
@@ -114,7 +114,7 @@ def _decider(model: Any) -> tuple[Any, str]:
     return model, name
 
 
-def _seen(formula: Formula, known: SavedModel, before: Any) -> SeenRows:
+def _seen(formula: ArrayFormula, known: SavedModel, before: Any) -> SeenRows:
     """Return the rows as the machine sees them."""
     steps = [] if before is None else [step for _, step in before.steps]
     columns, matrix = _given(formula, known)
@@ -134,7 +134,7 @@ def _seen(formula: Formula, known: SavedModel, before: Any) -> SeenRows:
     return SeenRows(None, columns)
 
 
-def _given(formula: Formula, known: SavedModel) -> tuple[dict[Any, Term], Term | None]:
+def _given(formula: ArrayFormula, known: SavedModel) -> tuple[dict[Any, Term], Term | None]:
     """Return the columns that a model reads, and rows of numbers alone."""
     if known.recipe is None:
         count = getattr(known.machine, "n_features_in_", None)
