@@ -24,7 +24,7 @@ from benchmarks.cluster_simulation import Network, measured_lengths, simulated
 from mercer import SVC, KernelRidge, Nystrom, Plan, Stream, sources
 from mercer.bench.measure import Row, at_least, at_most, render
 from mercer.cluster import Cluster, InProcess
-from mercer.cluster.account import Share, at_work, here
+from mercer.cluster.account import WorkerShare, at_work, here
 from mercer.cluster.passes import Task
 from mercer.kernels import Gaussian
 from mercer.selection import GridSearchCV
@@ -247,7 +247,7 @@ def _sleeping(seconds: float) -> Task:
     return Task(_sleep, (seconds,), f"sleep of {seconds:.3f} s")
 
 
-def _sleep(seconds: float) -> tuple[None, dict[str, Share]]:
+def _sleep(seconds: float) -> tuple[None, dict[str, WorkerShare]]:
     with at_work("sleep") as share:
         time.sleep(seconds)
     return None, {here(): share}

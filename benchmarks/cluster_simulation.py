@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mercer.cluster import run_all, run_sum
-from mercer.cluster.account import Account
+from mercer.cluster.account import ClusterAccount
 from mercer.cluster.passes import Task
 from mercer.domains import InMemory
 from mercer.domains.parts import Part
@@ -236,7 +236,7 @@ def simulated(
     rate: float, network: Network, seed: int = 0,
 ) -> str:  # fmt: skip
     """Return in words what the passes of a ridge fit take: time, bytes, and the share of waste."""
-    rng, account = np.random.default_rng(seed), Account()
+    rng, account = np.random.default_rng(seed), ClusterAccount()
     chunks, total, moved, spent, useful, failures = -(-rows // chunk), 0.0, 0.0, 0.0, 0.0, 0
     tasks = [Task(print, (), f"chunk {number}") for number in range(chunks)]
     passes = (

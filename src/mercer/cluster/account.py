@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from mercer.errors import MercerError
 from mercer.memory import format_bytes
 
-__all__ = ["Account", "Share", "at_work", "here"]
+__all__ = ["ClusterAccount", "WorkerShare", "at_work", "here"]
 
 
 @dataclass
-class Share:
+class WorkerShare:
     """What a worker has done.
 
     Attributes
@@ -36,7 +36,7 @@ class Share:
     reading: float = 0.0
     peak: int = 0
 
-    def add(self, other: Share) -> None:
+    def add(self, other: WorkerShare) -> None:
         """Add what it has done besides."""
         self.tasks += other.tasks
         self.rows += other.rows
@@ -46,7 +46,7 @@ class Share:
 
 
 @dataclass
-class Account:
+class ClusterAccount:
     """What passes over data have taken.
 
     Attributes
@@ -64,17 +64,17 @@ class Account:
         Bytes that came back to this process.
     """
 
-    workers: dict[str, Share] = field(default_factory=dict)
+    workers: dict[str, WorkerShare] = field(default_factory=dict)
     passes: int = 0
     recalled: int = 0
     twice: int = 0
     again: int = 0
     received: int = 0
 
-    def add(self, shares: dict[str, Share]) -> None:
+    def add(self, shares: dict[str, WorkerShare]) -> None:
         """Add what some workers have done."""
         for address, share in shares.items():
-            self.workers.setdefault(address, Share()).add(share)
+            self.workers.setdefault(address, WorkerShare()).add(share)
 
     def __str__(self) -> str:
         lines = [
@@ -107,9 +107,9 @@ def here() -> str:
 
 
 @contextmanager
-def at_work(title: str) -> Iterator[Share]:
+def at_work(title: str) -> Iterator[WorkerShare]:
     """Count what a task takes, and say in its errors where it ran and what it worked on."""
-    share, start = Share(tasks=1), time.perf_counter()
+    share, start = WorkerShare(tasks=1), time.perf_counter()
     try:
         yield share
     except MercerError as error:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
-from mercer.cluster.account import Account
+from mercer.cluster.account import ClusterAccount
 from mercer.cluster.connection import connect, load_distributed, require_alike, started
 from mercer.cluster.journal import Journal
 from mercer.cluster.passes import Task, run_all, run_sum
@@ -44,7 +44,7 @@ class Cluster:
 
     Attributes
     ----------
-    account : Account
+    account : ClusterAccount
         What ran where.
 
     Examples
@@ -78,7 +78,7 @@ class Cluster:
                 raise ClusterError(f"{name} must be a whole number from 1 on, found {count!r}")
         self.patience, self.attempts, self.threads = float(patience), attempts, threads
         self.journal = None if checkpoint is None else Journal(checkpoint)
-        self.account = Account()
+        self.account = ClusterAccount()
         self._own: Any = None
         self.scheduler: Scheduler = self._scheduler(where)
 

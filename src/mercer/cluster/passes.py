@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mercer.cluster.account import Account, Share
+from mercer.cluster.account import ClusterAccount, WorkerShare
 from mercer.cluster.scheduler import Scheduler
 from mercer.errors import ClusterError
 
@@ -31,7 +31,7 @@ SPARE_TASKS = 16  # that wait at the workers, so that none is idle
 class Task:
     """A function and its arguments; it returns a result and the worker's share."""
 
-    function: Callable[..., tuple[Any, dict[str, Share]]]
+    function: Callable[..., tuple[Any, dict[str, WorkerShare]]]
     given: tuple[Any, ...]
     title: str
 
@@ -50,7 +50,7 @@ class Running:
 
 def run_all(
     scheduler: Scheduler,
-    account: Account,
+    account: ClusterAccount,
     tasks: Sequence[Task],
     patience: float,
     name: str,
@@ -69,7 +69,7 @@ def run_all(
 
 def run_sum(
     scheduler: Scheduler,
-    account: Account,
+    account: ClusterAccount,
     tasks: Sequence[Task],
     patience: float,
     name: str,
@@ -91,7 +91,7 @@ class _Pass:
     """All tasks of a pass, and the tree of their sums."""
 
     scheduler: Scheduler
-    account: Account
+    account: ClusterAccount
     tasks: Sequence[Task]
     patience: float
     name: str

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.cluster.account import Share, at_work, here
+from mercer.cluster.account import WorkerShare, at_work, here
 from mercer.cluster.cluster import Cluster, alone, current
 from mercer.cluster.passes import Task
 from mercer.cluster.reading import ReadingTask
@@ -22,7 +22,7 @@ from mercer.threads import one_blas_thread, using
 
 __all__ = ["answers", "predict"]
 
-Shares = dict[str, Share]
+Shares = dict[str, WorkerShare]
 
 
 def answers(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.cluster.account import Share
+from mercer.cluster.account import WorkerShare
 from mercer.domains import Chunk, Domain, Points, Strings, Table, Vectors, is_frame, to_numpy
 from mercer.domains.chunks import ChunkForm, admit_chunk, locate_errors
 from mercer.domains.parts import Part
@@ -90,7 +90,7 @@ class ReadingTask:
         """What errors call it."""
         return self.part.title
 
-    def read(self, share: Share) -> Chunk | None:
+    def read(self, share: WorkerShare) -> Chunk | None:
         """Return the chunk, or None if it has no rows."""
         start = time.perf_counter()
         with locate_errors(f"chunk {self.number}"):

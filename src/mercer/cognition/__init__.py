@@ -36,13 +36,13 @@ from mercer.cognition.learners.learning_curves import Search, fit_alcove
 from mercer.cognition.learners.rational import RationalModel
 from mercer.cognition.learners.sustain import SUSTAIN
 from mercer.cognition.people.comparing import PeopleComparison, compare_people
-from mercer.cognition.people.curves import LearningCurve, attention_over_trials, learning_curve
+from mercer.cognition.people.curves import BlockCurve, attention_over_trials, learning_curve
 from mercer.cognition.people.identify import Identification, identify
 from mercer.cognition.people.population import Population, fit_people
 from mercer.cognition.people.posterior import Posterior, posterior
 from mercer.cognition.people.recovery import (
     ModelRecovery,
-    Power,
+    PowerCurve,
     Recovery,
     power,
     recover,
@@ -56,6 +56,7 @@ from mercer.cognition.similarity.similarity_axioms import (
     SimilarityCheck,
     check_similarity,
 )
+from mercer.errors import renamed
 
 __all__ = [
     "ALCOVE",
@@ -65,6 +66,7 @@ __all__ = [
     "EXIT",
     "GCM",
     "SUSTAIN",
+    "BlockCurve",
     "Comparison",
     "ConfiguralCue",
     "DeltaRule",
@@ -75,7 +77,6 @@ __all__ = [
     "Fit",
     "Gradient",
     "Identification",
-    "LearningCurve",
     "LinearBound",
     "MDSChoice",
     "Mackintosh",
@@ -87,7 +88,7 @@ __all__ = [
     "PeopleComparison",
     "Population",
     "Posterior",
-    "Power",
+    "PowerCurve",
     "PrototypeModel",
     "QuadraticBound",
     "RationalModel",
@@ -131,3 +132,5 @@ __all__ = [
     "simulate_people",
     "stimulus_map",
 ]
+
+__getattr__ = renamed(__name__, {"LearningCurve": "BlockCurve", "Power": "PowerCurve"})

@@ -64,7 +64,7 @@ def two_gaussians(
             for k, size in enumerate((first, count - first))
         ]
     )
-    bound = QuadraticBound(means, covariances, p)
+    bound = GaussianBound(means, covariances, p)
     extra = {"bound": bound, "bayes_error": bound.error(), "means": means}
     extra |= {"covariances": covariances, "priors": p}
     return Dataset(X, np.repeat([-1, 1], (first, count - first)), ("circles", "crosses"), extra)
@@ -86,7 +86,7 @@ def correlated_classes(count: int = 60, seed: int = 0) -> Dataset:
     return two_gaussians(count, means, [covariance, covariance], seed=seed)
 
 
-class QuadraticBound:
+class GaussianBound:
     """The log odds of two Gaussian categories: the decision function that errs least."""
 
     def __init__(self, means: np.ndarray, covariances: np.ndarray, priors: np.ndarray) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from mercer.domains import Categories, Points, Table, Vectors, is_frame, to_numpy
 from mercer.engine.tiles import fill
 from mercer.errors import ValidityError, suggestion
-from mercer.explanations.column_products import ColumnProduct, Factor, column_products
+from mercer.explanations.column_products import ColumnFactor, ColumnProduct, column_products
 from mercer.explanations.shapley_loops import divide, nodes
 from mercer.kernels import Kernel
 from mercer.threads import cores, in_threads
@@ -91,12 +91,12 @@ class ColumnGame:
         """Return the groups whose columns a product looks at."""
         return sorted({self.group(factor) for factor in one.factors})
 
-    def group(self, factor: Factor) -> int:
+    def group(self, factor: ColumnFactor) -> int:
         """Return the group of columns that a factor looks at."""
         return self.places[factor.places[0]] if factor.places else self.places[0]
 
     def _divide(self, points: Points, W: np.ndarray, rows: slice, shares: Shares) -> None:
-        seen: dict[Factor, np.ndarray] = {}
+        seen: dict[ColumnFactor, np.ndarray] = {}
         for one, absences in zip(self.products, self._absences, strict=True):
             groups = self.groups_of(one)
             if not groups:
@@ -127,7 +127,7 @@ class ColumnGame:
             yield np.stack([value.mean(axis=0) for value in values])[None]
 
     def _values(
-        self, one: ColumnProduct, group: int, points: Points, seen: dict[Factor, np.ndarray]
+        self, one: ColumnProduct, group: int, points: Points, seen: dict[ColumnFactor, np.ndarray]
     ) -> np.ndarray:
         """Return the product of the factors of one group, of all pairs of points and known."""
         found = None
@@ -141,7 +141,7 @@ class ColumnGame:
         return found
 
 
-def _similarities(factor: Factor, points: Points, known: Points) -> np.ndarray:
+def _similarities(factor: ColumnFactor, points: Points, known: Points) -> np.ndarray:
     kernel = factor.on()
     left, right = kernel.domain.admit(points), kernel.domain.admit(known)
     return np.asarray(to_numpy(fill(kernel, left, right)), dtype=np.float64)

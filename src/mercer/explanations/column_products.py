@@ -40,14 +40,14 @@ from mercer.kernels.algebra import Exp, PolynomialOf, Power, Product, Scale, Sum
 from mercer.kernels.algebra.normalization import AssumePSD, GaussianOver, Normalize
 from mercer.kernels.tables import On
 
-__all__ = ["ColumnProduct", "Factor", "column_products"]
+__all__ = ["ColumnFactor", "ColumnProduct", "column_products"]
 
 # A polynomial of many columns is a sum of so many products that other ways would be shorter.
 MAX_PRODUCTS = 2000
 
 
 @dataclass(frozen=True)
-class Factor:
+class ColumnFactor:
     """A kernel of some columns, by their places in the table; no places for a whole item."""
 
     kernel: Kernel
@@ -55,7 +55,7 @@ class Factor:
     missing: str = "error"
     columns: tuple[object, ...] = ()  # what `.on` calls these places
 
-    def changed(self, change: Callable[[Kernel], Kernel]) -> Factor:
+    def changed(self, change: Callable[[Kernel], Kernel]) -> ColumnFactor:
         """Return a kernel made of this one, which looks at the same columns."""
         return replace(self, kernel=change(self.on()), missing="seen")
 
@@ -71,7 +71,7 @@ class ColumnProduct:
     """A product of factors times a weight."""
 
     weight: float
-    factors: tuple[Factor, ...] = ()
+    factors: tuple[ColumnFactor, ...] = ()
 
     def __mul__(self, other: ColumnProduct) -> ColumnProduct:
         return ColumnProduct(self.weight * other.weight, self.factors + other.factors)
@@ -104,10 +104,10 @@ class _View:
 
     def factor(
         self, kernel: Kernel, places: tuple[int, ...] | None, missing: str = "error"
-    ) -> Factor:
+    ) -> ColumnFactor:
         """Return a kernel of some columns as a factor."""
         there = places or ()
-        return Factor(kernel, there, missing, tuple(self.columns[place] for place in there))
+        return ColumnFactor(kernel, there, missing, tuple(self.columns[place] for place in there))
 
     def group(self, places: tuple[int, ...] | None) -> set[int]:
         return {-1} if places is None else {self.groups[place] for place in places}
@@ -322,7 +322,7 @@ def _(kernel: On, view: _View) -> list[ColumnProduct]:
     return [_with_gaps(one, kernel.missing, gaps) for one in found]
 
 
-def _with_gaps(one: ColumnProduct, missing: str, gaps: dict[int, Factor]) -> ColumnProduct:
+def _with_gaps(one: ColumnProduct, missing: str, gaps: dict[int, ColumnFactor]) -> ColumnProduct:
     """Return a product whose factors know what a gap means.
 
     With "own category" two rows must lack the same columns, also those that no factor looks at.
@@ -368,7 +368,7 @@ def _polynomial(
 
 def _by_group(
     kernel: Kernel, inner: list[ColumnProduct], view: _View
-) -> tuple[list[Factor], float]:
+) -> tuple[list[ColumnFactor], float]:
     """Return a sum of kernels of one group each, and its constant; refuse a sum of others."""
     sums: dict[int, tuple[Kernel, tuple[int, ...]]] = {}
     constant = 0.0
@@ -387,7 +387,7 @@ def _by_group(
             sums[group] = (summand, places)
         else:
             sums[group] = known[0] + summand, tuple(dict.fromkeys(known[1] + places))
-    return [Factor(total, places, "seen") for total, places in sums.values()], constant
+    return [ColumnFactor(total, places, "seen") for total, places in sums.values()], constant
 
 
 def _merged(products: list[ColumnProduct]) -> list[ColumnProduct]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mercer.cluster import Cluster, alone
-from mercer.cluster.account import Share, at_work, here
+from mercer.cluster.account import WorkerShare, at_work, here
 from mercer.cluster.passes import Task
 from mercer.domains import Points
 from mercer.gram.operator import (
@@ -88,7 +88,7 @@ def _title(part: int | slice) -> str:
 
 def _group(
     kept: tuple[Kernel, Points, int], vectors: np.ndarray, number: int
-) -> tuple[np.ndarray, dict[str, Share]]:
+) -> tuple[np.ndarray, dict[str, WorkerShare]]:
     kernel, points, threads = kept
     with at_work(_title(number)) as share, using(threads), one_blas_thread, alone():
         total = np.zeros((len(points), *vectors.shape[1:]))
@@ -98,7 +98,7 @@ def _group(
 
 def _rows(
     kept: tuple[Kernel, Points, int], vectors: np.ndarray, rows: slice
-) -> tuple[np.ndarray, dict[str, Share]]:
+) -> tuple[np.ndarray, dict[str, WorkerShare]]:
     kernel, points, threads = kept
     with at_work(_title(rows)) as share, using(threads), one_blas_thread, alone():
         found = product(kernel, points[rows], points, vectors)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.cluster import Cluster
-from mercer.cluster.account import Share, at_work, here
+from mercer.cluster.account import WorkerShare, at_work, here
 from mercer.cluster.journal import fingerprint
 from mercer.cluster.passes import Task
 from mercer.cluster.reading import Checksum, ReadingTask
@@ -105,7 +105,9 @@ def survey_on(
     return _rows(cluster, stream, domain, readings, looks, places)
 
 
-def _look(reading: ReadingTask, places: np.ndarray | None) -> tuple[Look | None, dict[str, Share]]:
+def _look(
+    reading: ReadingTask, places: np.ndarray | None
+) -> tuple[Look | None, dict[str, WorkerShare]]:
     with at_work(reading.title) as share:
         chunk = reading.read(share)
         look = None

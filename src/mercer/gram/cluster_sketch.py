@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.cluster.account import Share, at_work, here
+from mercer.cluster.account import WorkerShare, at_work, here
 from mercer.cluster.journal import fingerprint
 from mercer.cluster.passes import Task
 from mercer.cluster.reading import ReadingTask
@@ -28,7 +28,7 @@ from mercer.threads import one_blas_thread, using
 
 __all__ = ["CenterFormula", "ClusterSketch", "FeatureFormula"]
 
-Shares = dict[str, Share]
+Shares = dict[str, WorkerShare]
 Parts = list[tuple[ReadingTask, tuple[Any, ...]]]  # chunks, each with its rows of arrays
 
 
@@ -210,7 +210,7 @@ def _combined(*parts: tuple[list[np.ndarray], Shares]) -> tuple[list[np.ndarray]
     shares: Shares = {}
     for _, some in parts:
         for address, share in some.items():
-            shares.setdefault(address, Share()).add(share)
+            shares.setdefault(address, WorkerShare()).add(share)
     return add_up([sums for sums, _ in parts]), shares
 
 

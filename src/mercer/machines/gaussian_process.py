@@ -26,7 +26,7 @@ from mercer.domains import GramRows, Items, Points, in_passes
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Kernel
 from mercer.machines.chunks import require_fitted
-from mercer.machines.posterior import Posterior, posterior_of
+from mercer.machines.posterior import ProcessPosterior, posterior_of
 from mercer.machines.projected import ProjectedPosterior, project
 from mercer.machines.ridge import KernelRidge, Regression
 from mercer.machines.sketching import Sketching
@@ -80,7 +80,7 @@ class GaussianProcess(KernelRidge):
     criterion = "evidence"
     saved = ("_target", "_weights", "_flat", "_projected")
     cached = ("_posterior",)
-    _posterior: Posterior | ProjectedPosterior | None = None
+    _posterior: ProcessPosterior | ProjectedPosterior | None = None
     _projected: dict[str, Any] | None = None
     solution_only: ClassVar[bool] = False  # variances need the factor
 
@@ -222,7 +222,7 @@ class GaussianProcess(KernelRidge):
         return every if self._weights is None else every[self._weights > 0]
 
     @property
-    def _known(self) -> Posterior | ProjectedPosterior:
+    def _known(self) -> ProcessPosterior | ProjectedPosterior:
         """The posterior, made when it is first needed."""
         if self._posterior is None and self._projected is not None:
             penalty, known = self.solution_.penalty, self._projected
@@ -238,7 +238,7 @@ class GaussianProcess(KernelRidge):
             )
         return self._posterior
 
-    def _gradient(self, posterior: Posterior, residual: np.ndarray) -> dict[str, Any]:
+    def _gradient(self, posterior: ProcessPosterior, residual: np.ndarray) -> dict[str, Any]:
         A = self.dual_coef_.reshape(len(self._target), -1)[self._counted]
         G = posterior.sensitivity(A)
         slopes = {

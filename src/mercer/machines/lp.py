@@ -32,7 +32,7 @@ from mercer.memory import afford
 from mercer.plans import Decision, Plan, size_of
 from mercer.plans.chooser import Candidate, choose
 from mercer.rkhs import Function
-from mercer.solvers.linear_program import BYTES_PER_ENTRY, LinearSolution, Simplex, separate
+from mercer.solvers.linear_program import BYTES_PER_ENTRY, LinearSolution, SimplexMethod, separate
 from mercer.values import positive
 
 __all__ = ["LPSVC"]
@@ -157,7 +157,9 @@ class LPSVC(ScoreClassifier):
         """
         points = self._admit(X)
         size = size_of(self._resolve(points), points, features=None)
-        chosen = Candidate("highs", Simplex(), size, ("a linear program of a stored matrix",))
+        chosen = Candidate(
+            "highs", SimplexMethod(), size, ("a linear program of a stored matrix",)
+        )
         return choose(Plan(), [chosen])
 
     def decision_function(self, X: Items) -> np.ndarray:

@@ -179,7 +179,7 @@ class DescentOfMeans:
 
 
 @dataclass(frozen=True)
-class Partition:
+class Clustering:
     """Where one descent has ended: means as coefficients, |μ|², and the nearest of each item."""
 
     means: np.ndarray
@@ -252,7 +252,7 @@ class Lloyd:
         D = sizes - 2 * K
         return np.where(D > ROUNDING * sizes, D, 0.0)
 
-    def descend(self, labels: np.ndarray, most: int) -> Partition:
+    def descend(self, labels: np.ndarray, most: int) -> Clustering:
         """Move means and items in turns until no item changes its cluster (Lloyd)."""
         rows = np.arange(len(labels))
         count = int(labels.max()) + 1
@@ -267,7 +267,7 @@ class Lloyd:
             if converged:
                 break
         inertia = float(self.weights @ np.maximum(D[rows, near], 0.0))
-        return Partition(means, squares, near, inertia, step, converged)
+        return Clustering(means, squares, near, inertia, step, converged)
 
     def refill(self, labels: np.ndarray, far: np.ndarray, count: int) -> np.ndarray:
         """Return the labels with no cluster empty: each that is takes the item farthest from its

@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer.errors import ConvergenceWarning, ValidityError
 from mercer.machines.multiclass import BinaryProblem
-from mercer.machines.svm_classifier import Learned, SupportVectorClassifier
+from mercer.machines.svm_classifier import MarginFit, SupportVectorClassifier
 from mercer.machines.svm_programs import MarginProgram, fill_bounds, fraction
 from mercer.plans import Plan
 from mercer.solvers.quadratic import Optimum, Quadratic
@@ -132,7 +132,7 @@ class NuSVC(SupportVectorClassifier):
         rho = self._rho(optimum)
         return optimum.square / rho / rho  # whose square may be too small for a number
 
-    def _set_attributes(self, learned: Learned) -> None:
+    def _set_attributes(self, learned: MarginFit) -> None:
         super()._set_attributes(learned)
         found = [self._rho(optimum) for optimum in learned.solved.optima]
         self.rho_ = found[0] if len(found) == 1 else np.array(found)

@@ -29,7 +29,7 @@ from mercer.memory import afford
 from mercer.solvers.ridge.cholesky import Factor
 from mercer.solvers.ridge.criteria import log_volume, negative_log_density
 
-__all__ = ["DualPosterior", "Posterior", "PrimalPosterior", "Sensitivity", "posterior_of"]
+__all__ = ["DualPosterior", "PrimalPosterior", "ProcessPosterior", "Sensitivity", "posterior_of"]
 
 ENTRIES = 4_000_000  # of a block of new items against the training items, or their features
 UNSEEN = 1e-10  # share of a self-similarity that features may miss by rounding
@@ -38,7 +38,7 @@ SLOPE_STEP = 1e-3  # in the logarithm of a parameter, of those differences
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class ProcessPosterior:
     """A Gaussian process after it has seen items. A subclass says with which system.
 
     Parameters
@@ -177,7 +177,7 @@ class Sensitivity:
         return np.concatenate([np.diag(self[rows, rows]) for rows in blocks])
 
 
-class DualPosterior(Posterior):
+class DualPosterior(ProcessPosterior):
     """A posterior by the n × n system of the items, with v(x) = L⁻¹S k(x).
 
     Examples
@@ -226,7 +226,7 @@ class DualPosterior(Posterior):
         return lambda rows, columns: N[rows, columns]
 
 
-class PrimalPosterior(Posterior):
+class PrimalPosterior(ProcessPosterior):
     """A posterior by the p × p system of the features, with v(x) = L⁻¹φ(x).
 
     Examples
@@ -345,7 +345,7 @@ def posterior_of(
     weights: np.ndarray | None,
     penalty: float,
     flat: bool,
-) -> Posterior:
+) -> ProcessPosterior:
     """Return the posterior by the route of a plan; weights must be positive.
 
     Examples

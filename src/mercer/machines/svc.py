@@ -34,7 +34,7 @@ from mercer.machines.sketching import (
     resolve_on_sample,
     weight_share,
 )
-from mercer.machines.svm_classifier import Learned, SupportVectorClassifier
+from mercer.machines.svm_classifier import MarginFit, SupportVectorClassifier
 from mercer.machines.svm_programs import MarginProgram, box_bounds, positive_C
 from mercer.plans import Decision, Plan, asks_for_sketch
 from mercer.solvers.quadratic import Optimum, Quadratic
@@ -270,7 +270,7 @@ class SVC(SupportVectorClassifier):
     def _largest_bound(self) -> float:
         return positive_C(self.C)
 
-    def _warm_start_from(self, learned: Learned) -> Any:
+    def _warm_start_from(self, learned: MarginFit) -> Any:
         return float(self.C), [optimum.coefficients for optimum in learned.solved.optima]
 
     def _programs(

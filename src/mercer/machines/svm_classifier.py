@@ -33,7 +33,7 @@ from mercer.machines.svm_programs import MarginProgram
 from mercer.plans import Decision
 from mercer.solvers.quadratic import Optimum
 
-__all__ = ["Learned", "SortedByClass", "SupportVectorClassifier"]
+__all__ = ["MarginFit", "SortedByClass", "SupportVectorClassifier"]
 
 MULTICLASS = ("ovo", "ovr")
 SHAPES = ("ovr", "ovo")
@@ -50,7 +50,7 @@ class SortedByClass:
 
 
 @dataclass(frozen=True)
-class Learned:
+class MarginFit:
     """What a fit has found, before the machine shows it."""
 
     kernel: Kernel
@@ -118,7 +118,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         codes: np.ndarray,
         weights: np.ndarray | None,
         classes: np.ndarray,
-    ) -> Learned:
+    ) -> MarginFit:
         """Sort the items by class, solve a program for each pair, and gather the coefficients."""
         arranged = self._arrange(codes, weights)
         order, problems = arranged.order, arranged.problems
@@ -127,7 +127,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         C, intercept = self._gather(arranged, solved.optima, classes)
         expansion = support_expansion(kernel, solved, order, C[:, 0] if len(problems) == 1 else C)
         used = np.flatnonzero((C != 0).any(axis=1))
-        return Learned(
+        return MarginFit(
             kernel,
             expansion,
             solved,
@@ -174,11 +174,11 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
     def _is_hard(self) -> bool:
         return False
 
-    def _warm_start_from(self, learned: Learned) -> Any:
+    def _warm_start_from(self, learned: MarginFit) -> Any:
         """Return what a warm start needs."""
         return None
 
-    def _set_attributes(self, learned: Learned) -> None:
+    def _set_attributes(self, learned: MarginFit) -> None:
         """Set the attributes that scikit-learn's users know, and the margins."""
         optima = learned.solved.optima
         single = len(optima) == 1

@@ -19,7 +19,7 @@ from mercer.errors import DomainError
 from mercer.models.base import Model
 from mercer.values import positive, whole
 
-__all__ = ["Ascent", "LatentVariableModel", "MixtureModel", "k_means", "responsibilities_of"]
+__all__ = ["Ascent", "FiniteMixture", "LatentVariableModel", "k_means", "responsibilities_of"]
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class LatentVariableModel(Model):
         self._normalize("starts", whole(self, "starts", self.starts))
 
 
-class MixtureModel(LatentVariableModel):
+class FiniteMixture(LatentVariableModel):
     """A mixture p(x) = Σₖ πₖ p(x|k), whose hidden cause is the component."""
 
     weights: Any

@@ -12,7 +12,7 @@ from mercer.errors import DomainError, ValidityError
 from mercer.memory import afford
 from mercer.models.base import choice, model
 from mercer.models.covariances import COVARIANCES
-from mercer.models.em import MixtureModel, k_means, responsibilities_of
+from mercer.models.em import FiniteMixture, k_means, responsibilities_of
 from mercer.models.gaussian import block_diagonal
 from mercer.models.parameter_arrays import (
     draw_outcomes,
@@ -32,7 +32,7 @@ ROWS_PER_JOB = 512
 
 
 @model
-class GaussianMixtureModel(MixtureModel):
+class GaussianMixtureModel(FiniteMixture):
     """A mixture of normal distributions: p(x) = Σₖ πₖ N(x|μₖ, Σₖ).
 
     The free parameters are the logarithms of odds of the weights against the last one, the means,

@@ -12,7 +12,7 @@ from mercer.domains import Domain, VectorDomain, Vectors, to_numpy
 from mercer.errors import DomainError, ValidityError
 from mercer.memory import afford
 from mercer.models.base import model
-from mercer.models.em import MixtureModel, k_means, responsibilities_of
+from mercer.models.em import FiniteMixture, k_means, responsibilities_of
 from mercer.models.parameter_arrays import (
     draw_outcomes,
     free_outcomes,
@@ -30,7 +30,7 @@ COUNTS = VectorDomain(nonnegative=True)
 
 
 @model
-class MultinomialMixture(MixtureModel):
+class MultinomialMixture(FiniteMixture):
     """A mixture of multinomial distributions of counts: p(x) = Σₖ πₖ n!/Πxⱼ! Πⱼ pₖⱼ^xⱼ.
 
     Each document is about one of several subjects, which says how often each word occurs in it.

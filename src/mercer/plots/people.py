@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mercer.cognition.choices.profiles import ParameterProfile
-    from mercer.cognition.people.curves import LearningCurve
-    from mercer.cognition.people.recovery import ModelRecovery, Power, Recovery
+    from mercer.cognition.people.curves import BlockCurve
+    from mercer.cognition.people.recovery import ModelRecovery, PowerCurve, Recovery
 
 __all__ = [
     "plot_learning_curve",
@@ -91,15 +91,15 @@ def plot_model_recovery(recovery: ModelRecovery, ax: Axes | None = None) -> Axes
     return ax
 
 
-def plot_power(found: Power, ax: Axes | None = None) -> Axes:
+def plot_power(found: PowerCurve, ax: Axes | None = None) -> Axes:
     """Draw how often the right model is chosen, against the number of people.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from mercer.cognition import Power
+    >>> from mercer.cognition import PowerCurve
     >>> table = pd.DataFrame({"share": [0.5, 0.9], "low": [0.3, 0.7], "high": [0.7, 1]}, [5, 20])
-    >>> plot_power(Power(table, 0.9)).get_xlabel()
+    >>> plot_power(PowerCurve(table, 0.9)).get_xlabel()
     'people'
     """
     if not hasattr(found, "wanted"):
@@ -137,7 +137,7 @@ def plot_profile(profile: ParameterProfile, ax: Axes | None = None) -> Axes:
 
 
 def plot_learning_curve(
-    curves: LearningCurve | Mapping[str, LearningCurve], ax: Axes | None = None
+    curves: BlockCurve | Mapping[str, BlockCurve], ax: Axes | None = None
 ) -> Axes:
     """Draw learning curves with their intervals over people.
 

@@ -16,7 +16,7 @@ from mercer.progress import progress
 from mercer.selection.arguments import check_data, require_machine
 from mercer.selection.evaluation import Account
 from mercer.selection.ridge_task import RidgeMeasures, conditions, decompose, measure, path_task
-from mercer.selection.scoring import Answers
+from mercer.selection.scoring import HeldOutAnswers
 from mercer.selection.shared_gram import evaluate
 from mercer.selection.splits import splits_of
 
@@ -91,7 +91,7 @@ def leave_one_out(
     splits = splits_of(LeaveOneOut(), X, y, False, None, codes, classes)
     count, weights = len(items), items.weights
     given = {} if weights is None else {"sample_weight": weights}
-    answers = Answers(np.asarray(classes) if codes is not None else None)
+    answers = HeldOutAnswers(np.asarray(classes) if codes is not None else None)
     with progress(f"{len(splits)} splits", len(splits)) as step:
         rows, account = evaluate(
             [machine], X, y, splits, answers, given, error_score="raise", step=step

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from mercer.cluster import Cluster, alone
-from mercer.cluster.account import Share, at_work, here
+from mercer.cluster.account import WorkerShare, at_work, here
 from mercer.cluster.passes import Task
 from mercer.domains import Items
 from mercer.kernels import named
@@ -101,7 +101,7 @@ def _work(
     run: Callable[..., Found],
     machines: list[BaseEstimator],
     folds: tuple[int, ...],
-) -> tuple[tuple[list[list[Outcome]], Account, list[Any]], dict[str, Share]]:
+) -> tuple[tuple[list[list[Outcome]], Account, list[Any]], dict[str, WorkerShare]]:
     """Evaluate some candidates on some folds, and bring the warnings home."""
     (X, y), splits, given, how, threads = kept
     with (

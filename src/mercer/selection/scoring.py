@@ -32,7 +32,7 @@ from mercer.selection.arguments import last_step, rows_of
 from mercer.selection.splits import Split
 
 __all__ = [
-    "Answers",
+    "HeldOutAnswers",
     "Scoring",
     "check_name",
     "quick_metrics",
@@ -243,7 +243,7 @@ def stand_in(machine: BaseEstimator, values: np.ndarray, classes: np.ndarray | N
     return copy
 
 
-class Answers(Scoring):
+class HeldOutAnswers(Scoring):
     """No score at all: the predictions themselves, of classifiers as numbers of classes."""
 
     def __init__(self, classes: np.ndarray | None) -> None:

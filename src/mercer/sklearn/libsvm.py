@@ -22,7 +22,7 @@ from mercer.machines.multiclass import votes
 from mercer.machines.svm import SupportVectorMachine
 from mercer.sklearn.translation import kernel_of, leave, tell
 
-__all__ = ["Libsvm"]
+__all__ = ["LibsvmEstimator"]
 
 CLASSIFIER = ("decision_function_shape", "random_state")
 # For each problem of LIBSVM the machine that solves it, and the parameters that both have.
@@ -45,7 +45,7 @@ NOT_FINITE = (
 ONE_CLASS = "Invalid input - all samples with positive weights belong to the same class."
 
 
-class Libsvm(BaseLibSVM):
+class LibsvmEstimator(BaseLibSVM):
     """A support vector machine of scikit-learn's that is learned by one of mercer's."""
 
     _impl: ClassVar[str]

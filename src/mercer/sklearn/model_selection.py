@@ -33,7 +33,7 @@ from mercer.selection import GridSearchCV as NativeSearch
 from mercer.selection.evaluation import Outcome
 from mercer.selection.splits import Split
 from mercer.sklearn.kernel_ridge import KernelRidge
-from mercer.sklearn.libsvm import Libsvm
+from mercer.sklearn.libsvm import LibsvmEstimator
 from mercer.sklearn.translation import tell
 
 __all__ = ["GridSearchCV"]
@@ -72,7 +72,9 @@ class GridSearchCV(theirs.GridSearchCV):
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Score all candidates on all splits, and fit the best one on all items."""
         found = None
-        if type(self) is GridSearchCV and isinstance(self.estimator, Libsvm | KernelRidge):
+        if type(self) is GridSearchCV and isinstance(
+            self.estimator, LibsvmEstimator | KernelRidge
+        ):
             try:
                 found = self._search_shared(X, y, params)
             except (MercerError, ValueError, TypeError) as error:

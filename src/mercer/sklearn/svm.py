@@ -15,29 +15,29 @@ from __future__ import annotations
 
 import sklearn.svm as theirs
 
-from mercer.sklearn.libsvm import Libsvm
+from mercer.sklearn.libsvm import LibsvmEstimator
 from mercer.sklearn.linear import LinearSVC
 
 __all__ = ["SVC", "SVR", "LinearSVC", "NuSVC", "NuSVR", "OneClassSVM"]
 
 
-class SVC(Libsvm, theirs.SVC):
+class SVC(LibsvmEstimator, theirs.SVC):
     """scikit-learn's `SVC`, learned by `mercer.SVC`."""
 
 
-class NuSVC(Libsvm, theirs.NuSVC):
+class NuSVC(LibsvmEstimator, theirs.NuSVC):
     """scikit-learn's `NuSVC`, learned by `mercer.NuSVC`."""
 
 
-class SVR(Libsvm, theirs.SVR):
+class SVR(LibsvmEstimator, theirs.SVR):
     """scikit-learn's `SVR`, learned by `mercer.SVR`."""
 
 
-class NuSVR(Libsvm, theirs.NuSVR):
+class NuSVR(LibsvmEstimator, theirs.NuSVR):
     """scikit-learn's `NuSVR`, learned by `mercer.NuSVR`."""
 
 
-class OneClassSVM(Libsvm, theirs.OneClassSVM):
+class OneClassSVM(LibsvmEstimator, theirs.OneClassSVM):
     """scikit-learn's `OneClassSVM`, learned by `mercer.OneClassSVM`.
 
     Items on the boundary are told apart as LIBSVM does it, at the middle of what rounding allows.

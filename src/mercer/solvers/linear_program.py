@@ -91,7 +91,7 @@ class LinearSolution(SolverResult):
 
 
 @dataclass(frozen=True)
-class Simplex:
+class SimplexMethod:
     """What the simplex method takes.
 
     The matrix is there once as similarities, once more times the signs as the constraints, and
@@ -100,7 +100,7 @@ class Simplex:
 
     Examples
     --------
-    >>> Simplex().cost(Size(items=1000)).bytes > 8 * 1000**2
+    >>> SimplexMethod().cost(Size(items=1000)).bytes > 8 * 1000**2
     True
     """
 

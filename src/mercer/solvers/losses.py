@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-__all__ = ["Binary", "Hessian", "Loss", "Multinomial", "SquaredHinge", "logistic_loss"]
+__all__ = ["Binary", "ConvexLoss", "Hessian", "Multinomial", "SquaredHinge", "logistic_loss"]
 
 
 class Hessian(Protocol):
@@ -43,7 +43,7 @@ class Hessian(Protocol):
         ...
 
 
-class Loss(Protocol):
+class ConvexLoss(Protocol):
     """A sum of convex functions of the items' scores."""
 
     @property

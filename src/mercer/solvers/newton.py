@@ -21,7 +21,7 @@ import numpy as np
 from mercer.gram import LowRank
 from mercer.gram.stored import Striped
 from mercer.solvers.cost import Cost, Requirements, Size, item_bytes
-from mercer.solvers.losses import Loss, logistic_loss
+from mercer.solvers.losses import ConvexLoss, logistic_loss
 from mercer.solvers.newton_systems import GramObjective
 from mercer.solvers.ridge.solver import Problem, Solution, State, ended
 
@@ -52,7 +52,7 @@ class NewtonObjective(Protocol[P, S]):
     """What is minimized: one problem, or several that are columns of the same arrays."""
 
     @property
-    def loss(self) -> Loss: ...
+    def loss(self) -> ConvexLoss: ...
 
     @property
     def penalty(self) -> float: ...

@@ -44,7 +44,7 @@ from mercer.gram import LowRank, Operator
 from mercer.kernels.features import scaled_rows
 from mercer.lapack import EPS
 from mercer.solvers.conjugate_gradients import LinearMap, in_kernel_space
-from mercer.solvers.losses import Hessian, Loss
+from mercer.solvers.losses import ConvexLoss, Hessian
 from mercer.solvers.ridge.solver import Problem
 
 __all__ = ["GramObjective", "preconditioner"]
@@ -80,7 +80,7 @@ class GramObjective:
     Parameters
     ----------
     problem : Problem
-    loss : Loss
+    loss : ConvexLoss
     penalty : float
     tol : float
         Norm of the gradient that is to be reached.
@@ -89,7 +89,7 @@ class GramObjective:
     """
 
     def __init__(
-        self, problem: Problem, loss: Loss, penalty: float, tol: float, each: bool
+        self, problem: Problem, loss: ConvexLoss, penalty: float, tol: float, each: bool
     ) -> None:
         self.gram, self.intercept = problem.gram, problem.intercept
         self.loss, self.penalty, self.tol, self.each = loss, penalty, tol, each

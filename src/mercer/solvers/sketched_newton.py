@@ -222,7 +222,7 @@ class SketchObjective:
     Parameters
     ----------
     features : SketchFeatures
-    loss : Loss
+    loss : ConvexLoss
         Its columns are problems of their own, unless it is that of the softmax.
     penalty : float
     sample : RowSample

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mercer.cluster import Cluster, alone, current
-from mercer.cluster.account import Share, at_work, here
+from mercer.cluster.account import WorkerShare, at_work, here
 from mercer.cluster.passes import Task
 from mercer.errors import MercerError
 from mercer.threads import one_blas_thread, using
@@ -38,7 +38,7 @@ def choices_on(
     }
 
 
-def _choose(kept: tuple[Any, int], family: Any) -> tuple[Any, dict[str, Share]]:
+def _choose(kept: tuple[Any, int], family: Any) -> tuple[Any, dict[str, WorkerShare]]:
     fold, threads = kept
     with (
         at_work(family.label) as share,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from mercer.cluster.account import Account, Share, at_work
+from mercer.cluster.account import ClusterAccount, WorkerShare, at_work
 from mercer.errors import DomainError
 
 
 def test_an_account_in_words():
-    account = Account(passes=3, recalled=1, received=2_000_000)
-    account.add({"tcp://a:1": Share(2, 100, 1.5, 0.5, 10**9)})
-    account.add({"tcp://a:1": Share(1, 50, 0.5, 0.0, 2 * 10**9)})
+    account = ClusterAccount(passes=3, recalled=1, received=2_000_000)
+    account.add({"tcp://a:1": WorkerShare(2, 100, 1.5, 0.5, 10**9)})
+    account.add({"tcp://a:1": WorkerShare(1, 50, 0.5, 0.0, 2 * 10**9)})
     text = str(account)
     assert "3 passes over the rows, 1 of them from the checkpoint; 2.0 MB came back" in text
     assert "tcp://a:1: 3 tasks, 150 rows, 2.0 s (0.5 s reading), at most 2.0 GB" in text

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.cluster import InProcess, passes, run_all, run_sum
-from mercer.cluster.account import Account, Share
+from mercer.cluster.account import ClusterAccount, WorkerShare
 from mercer.cluster.passes import Task
 from mercer.errors import ClusterError, DomainError
 from mercer.gram.cluster_sketch import _combined
@@ -64,7 +64,7 @@ class Stuck(InProcess):
 
 def part(number):
     rng = np.random.default_rng(number)
-    share = Share(tasks=1, rows=1)
+    share = WorkerShare(tasks=1, rows=1)
     return [rng.normal(size=3) * 10.0 ** rng.integers(-8, 8)], {"here": share}
 
 
@@ -81,14 +81,14 @@ def folded(count):
 
 def summed(scheduler, count, account=None, patience=PATIENCE):
     found = run_sum(
-        scheduler, account or Account(), tasks(count), patience, "test", _combined, FAN
+        scheduler, account or ClusterAccount(), tasks(count), patience, "test", _combined, FAN
     )
     return found[0]
 
 
 @pytest.mark.parametrize("count", [1, 2, FAN, FAN + 1, FAN**2, FAN**2 + FAN + 3])
 def test_sums_up_a_tree_have_the_bits_of_a_fold(count):
-    account = Account()
+    account = ClusterAccount()
     assert np.array_equal(summed(InProcess(), count, account), folded(count))
     assert account.workers["here"].tasks == count
 
@@ -98,12 +98,12 @@ def test_sums_up_a_tree_have_the_bits_of_a_fold(count):
 def test_whatever_tasks_and_sums_are_lost_the_bits_are_the_same(draws, count):
     # Of the same task at most every second try is lost, so that no limit is reached.
     alive = itertools.chain.from_iterable((lost, False, False, False) for lost in draws)
-    account = Account()
+    account = ClusterAccount()
     assert np.array_equal(summed(Mortal(alive), count, account), folded(count))
 
 
 def test_a_lost_task_is_handed_in_again_and_counted():
-    account = Account()
+    account = ClusterAccount()
     found = run_all(Mortal([True, False, True]), account, tasks(4), PATIENCE, "test")
     assert account.again == 2
     assert all(np.array_equal(a[0], part(n)[0][0]) for n, a in enumerate(found))
@@ -111,13 +111,13 @@ def test_a_lost_task_is_handed_in_again_and_counted():
 
 def test_a_task_whose_workers_always_die_is_an_error_that_names_it():
     with pytest.raises(ClusterError, match=r"workers of task 0 were gone 5 times.*memory"):
-        run_all(Mortal([True] * 99), Account(), tasks(1), PATIENCE, "test")
+        run_all(Mortal([True] * 99), ClusterAccount(), tasks(1), PATIENCE, "test")
 
 
 @pytest.mark.parametrize("run", [run_all, summed])
 def test_a_slow_task_is_computed_twice_elsewhere_and_the_first_answer_counts(run, monkeypatch):
     monkeypatch.setattr(passes, "MIN_SLOW_SECONDS", 0.05)
-    scheduler, account = Stuck(which=2), Account()
+    scheduler, account = Stuck(which=2), ClusterAccount()
     if run is run_all:
         found = run_all(scheduler, account, tasks(6), PATIENCE, "test")
         assert np.array_equal(found[2][0], part(2)[0][0])
@@ -136,7 +136,7 @@ def test_waiting_has_an_end_which_says_what_was_waited_for():
 
     start = time.monotonic()
     with pytest.raises(ClusterError, match=r"nothing has ended.*task 0.*0 workers.*patience"):
-        run_all(Dead(), Account(), tasks(3), 0.1, "test")
+        run_all(Dead(), ClusterAccount(), tasks(3), 0.1, "test")
     assert time.monotonic() - start < 2.0
 
 
@@ -147,7 +147,7 @@ def test_a_failure_comes_through_and_lets_go_of_everything():
     scheduler = InProcess()
     some = [*tasks(3), Task(refuse, (3,), "task 3"), *tasks(3)]
     with pytest.raises(DomainError, match="row 3 is not a number"):
-        run_all(scheduler, Account(), some, PATIENCE, "test")
+        run_all(scheduler, ClusterAccount(), some, PATIENCE, "test")
     assert scheduler.waiting == []
 
 
@@ -156,10 +156,10 @@ def test_a_worker_that_lacks_mercer_is_named():
         raise ModuleNotFoundError("No module named 'mercer.gram'", name="mercer.gram")
 
     with pytest.raises(ClusterError, match=r"here cannot import mercer\.gram: install"):
-        run_all(InProcess(), Account(), [Task(missing, (), "task")], PATIENCE, "test")
+        run_all(InProcess(), ClusterAccount(), [Task(missing, (), "task")], PATIENCE, "test")
 
 
 def test_shares_of_lost_tasks_are_not_counted():
-    account = Account()
+    account = ClusterAccount()
     summed(Mortal([True]), 20, account)
     assert account.workers["here"].tasks == 20

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from mercer.cluster import reading
-from mercer.cluster.account import Share
+from mercer.cluster.account import WorkerShare
 from mercer.cluster.reading import Checksum, ReadingTask
 from mercer.domains import STRINGS, VECTORS, Chunk
 from mercer.domains.parts import NumberedPart
@@ -44,27 +44,27 @@ def checksum(X, y=None, w=None, domain=VECTORS):
 
 
 def test_a_read_that_fails_is_tried_again():
-    share = Share()
+    share = WorkerShare()
     found = task(Flaky(2, OSError("the disk is gone"))).read(share)
     assert found.points.array.tolist() == [[7.0], [7.0]] and share.rows == 2
 
 
 def test_after_the_last_attempt_the_failure_comes_through():
     with pytest.raises(OSError, match="the disk is gone"):
-        task(Flaky(3, OSError("the disk is gone"))).read(Share())
+        task(Flaky(3, OSError("the disk is gone"))).read(WorkerShare())
 
 
 def test_an_error_of_the_data_is_not_tried_again():
     flaky = Flaky(1, DomainError("no such column"))
     with pytest.raises(DomainError, match="chunk 7: no such column"):
-        task(flaky).read(Share())
+        task(flaky).read(WorkerShare())
     assert flaky.left == 0
 
 
 def test_a_failure_inside_of_an_error_of_the_data_is_tried_again():
     error = DomainError("x.parquet cannot be read")
     error.__cause__ = TimeoutError()
-    assert task(Flaky(1, error)).read(Share()) is not None
+    assert task(Flaky(1, error)).read(WorkerShare()) is not None
 
 
 def test_rows_that_changed_are_refused_by_count_rows_targets_and_weights():
@@ -104,12 +104,12 @@ def test_a_later_pass_holds_rows_against_the_first():
     X = np.full((2, 1), 7.0)
     known = checksum(X)
     good = task(Flaky(0, None), checksum=known)
-    assert good.read(Share()) is not None
+    assert good.read(WorkerShare()) is not None
     with pytest.raises(DomainError, match="chunk 7: the rows are not what they were"):
-        replace(good, part=NumberedPart(Flaky(0, None), 8)).read(Share())
+        replace(good, part=NumberedPart(Flaky(0, None), 8)).read(WorkerShare())
     empty = replace(good, part=NumberedPart(lambda number: np.empty((0, 1)), 7))
     with pytest.raises(DomainError, match="there are 0 rows, and 2 in the first pass"):
-        empty.read(Share())
+        empty.read(WorkerShare())
 
 
 def test_a_table_is_known_by_its_columns():

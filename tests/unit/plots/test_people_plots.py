@@ -8,7 +8,7 @@ import pytest
 from mercer.cognition import (
     GCM,
     ModelRecovery,
-    Power,
+    PowerCurve,
     five_four,
     learning_curve,
     recover,
@@ -43,7 +43,7 @@ def test_confusions_and_power_show_their_tables():
     assert {text.get_text() for text in ax.texts} == {"0.75", "0.25", "0.00", "1.00"}
     assert [label.get_text() for label in ax.get_yticklabels()] == ["p", "q"]
     table = pd.DataFrame({"share": [0.4, 0.95], "low": [0.2, 0.8], "high": [0.6, 1.0]}, [4, 16])
-    ax = plot_power(Power(table, 0.9))
+    ax = plot_power(PowerCurve(table, 0.9))
     np.testing.assert_allclose(ax.lines[1].get_ydata(), [0.4, 0.95])
 
 

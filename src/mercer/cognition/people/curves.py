@@ -15,11 +15,11 @@ from mercer.domains import real_numbers
 from mercer.errors import DomainError, ValidityError
 from mercer.values import Seed, whole
 
-__all__ = ["LearningCurve", "attention_over_trials", "learning_curve"]
+__all__ = ["BlockCurve", "attention_over_trials", "learning_curve"]
 
 
 @dataclass(frozen=True)
-class LearningCurve:
+class BlockCurve:
     """Errors by block, with intervals over people.
 
     Attributes
@@ -40,7 +40,7 @@ def learning_curve(
     level: float = 0.95,
     samples: int = 2000,
     random_state: Seed = 0,
-) -> LearningCurve:
+) -> BlockCurve:
     """Return the share of errors in each block, with bootstrap intervals over people.
 
     Parameters
@@ -84,7 +84,7 @@ def learning_curve(
         },
         index=pd.RangeIndex(1, persons.shape[1] + 1, name="block"),
     )
-    return LearningCurve(table, persons)
+    return BlockCurve(table, persons)
 
 
 def _blocks(data: Experiment, length: int) -> np.ndarray:

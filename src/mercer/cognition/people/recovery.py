@@ -23,7 +23,7 @@ from mercer.cognition.people.simulation import simulate_people
 from mercer.errors import ConvergenceWarning, DomainError, ModelWarning
 from mercer.values import whole
 
-__all__ = ["ModelRecovery", "Power", "Recovery", "power", "recover", "recover_models"]
+__all__ = ["ModelRecovery", "PowerCurve", "Recovery", "power", "recover", "recover_models"]
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _bic(model: Any, experiment: Experiment) -> float:
 
 
 @dataclass(frozen=True)
-class Power:
+class PowerCurve:
     """How often the right model is chosen, by the number of people.
 
     Attributes
@@ -222,7 +222,7 @@ def power(
     wanted: float = 0.9,
     spread: float | Mapping[str, float] = 0.3,
     seed: int = 0,
-) -> Power:
+) -> PowerCurve:
     """Say how many people it takes to tell a model from another on a design.
 
     Parameters
@@ -253,7 +253,7 @@ def power(
             right += _bic(true, made.experiment) < _bic(other, made.experiment)
         rows[int(count)] = _wilson(right, repeats)
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["share", "low", "high"])
-    return Power(table, wanted)
+    return PowerCurve(table, wanted)
 
 
 def _wilson(hits: int, n: int, z: float = 1.959964) -> tuple[float, float, float]:

@@ -9,12 +9,11 @@ import math
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-import array_api_compat
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.domains import Domain, VectorDomain, Vectors
-from mercer.engine.block import Array, Block, dot, rows, scaled, sides
+from mercer.domains import Vectors
+from mercer.engine.block import Array, Block, dot, scaled
 from mercer.engine.distances import (
     absolute_differences,
     cityblock,
@@ -24,27 +23,23 @@ from mercer.engine.distances import (
     squared_differences,
     squared_distances,
 )
-from mercer.engine.gradients import difference_sums, right_sums, sign_sums
+from mercer.engine.gradients import difference_sums, sign_sums
 from mercer.engine.transform import RowTransform, Scales, pull_back
 from mercer.errors import ValidityError
 from mercer.kernels.base import VectorKernel, kernel
 from mercer.kernels.proof import Proof, proved
 from mercer.kernels.vectors.bandwidths import Bandwidth, bandwidth, resolve_bandwidth
-from mercer.kernels.vectors.decay import PowerDecay
 from mercer.kernels.vectors.metrics import (
     Metric,
     clean_metric,
-    metric_rank,
     metric_scales,
     power_sum,
 )
 from mercer.values import positive, shown
 
 __all__ = [
-    "Exponential",
     "Gaussian",
     "Laplacian",
-    "Periodic",
     "RationalQuadratic",
     "Stationary",
 ]
@@ -273,87 +268,6 @@ class Laplacian(Stationary):
 
 
 @kernel
-class Exponential(PowerDecay, Stationary):
-    """Exponential decay of a distance, or of a power of it: exp(−(|x − z|_p/σ)^q).
-
-    By default of the Euclidean distance, p = 2 and q = 1: Shepard's law of generalization for
-    integral dimensions, the Matérn kernel with ν = 1/2, valid as the Fourier transform of a
-    multivariate Cauchy density (Bochner). With other orders p and exponents q it is the family
-    of p,q-Laplace kernels, `Shepard` with the sensitivity σ^(−q), valid for 0 < q ≤ p ≤ 2
-    (Schoenberg, 1938).
-
-    Parameters
-    ----------
-    bandwidth : float, sequence of float (one per dimension), "median" or "scale"
-    exponent : float
-        q > 0.
-    order : float
-        p > 0: 2 for the Euclidean, 1 for the city-block distance.
-    metric : sequence of float or array of shape (d, d), optional
-        Weights m ≥ 0 of the dimensions, with |x − z|_p = (Σ mᵢ|xᵢ − zᵢ|^p)^(1/p), or a positive
-        semi-definite matrix M: |x − z| = √((x − z)ᵀM(x − z)) for p = 2; for other orders M^½
-        transforms rows before their distance.
-
-    Examples
-    --------
-    >>> Exponential(5.0).pair([0.0, 0.0], [3.0, 4.0])
-    0.36787944117144233
-    >>> Exponential(2.0, exponent=1.5, order=1.0).proof().verdict
-    'refuted'
-    """
-
-    bandwidth: Bandwidth = "median"
-    exponent: float = 1.0
-    order: float = 2.0
-    metric: Metric = None
-    unspoken: ClassVar[dict[str, Any]] = {"exponent": 1.0, "order": 2.0, "metric": None}
-
-    @property
-    def domain(self) -> Domain:  # type: ignore[override]
-        return VectorDomain(dense_for="" if self.order in (1.0, 2.0) else "Exponential")
-
-    def __post_init__(self) -> None:
-        for name in ("exponent", "order"):
-            self._normalize(name, positive(self, name, getattr(self, name)))
-        super().__post_init__()
-
-    @property
-    def _order(self) -> float:
-        return self.order
-
-    @property
-    def rate(self) -> float:
-        return (
-            1 / self.sigma if self.exponent == 1.0 else _finite_power(self.sigma, -self.exponent)
-        )
-
-    @cached_property
-    def scales(self) -> Scales:
-        widths = self.bandwidth if isinstance(self.bandwidth, tuple) else None
-        return metric_scales(self.metric, self.order, widths)
-
-    @property
-    def rank(self) -> int | None:
-        return metric_rank(self.metric)
-
-    def pair(self, x: ArrayLike, z: ArrayLike) -> float:
-        return math.exp(-(self.power_sum(x, z) ** (self.exponent / self.order)))
-
-    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
-        if not isinstance(self.bandwidth, tuple):
-            return {"bandwidth": -self.exponent * self.by_rate(block, G)}
-        H = self.steepness(block) * G
-        if self.order == 2.0:
-            return {"bandwidth": squared_differences(block, H, self.scales)}
-        return {"bandwidth": absolute_differences(block, H, self.scales, self.order)}
-
-    def prove(self) -> Proof:
-        if (self.order, self.exponent) == (2.0, 1.0):
-            return proved(self, "it is the Fourier transform of a multivariate Cauchy density")
-        return super().prove()
-
-
-@kernel
 class RationalQuadratic(Stationary):
     """A mixture of Gaussians of all bandwidths: (1 + |x − z|²/2ασ²)^(−α).
 
@@ -404,107 +318,3 @@ class RationalQuadratic(Stationary):
     def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
         root = np.sqrt(rng.gamma(self.alpha, 1 / self.alpha, size=(count, 1)))
         return self.spread(lambda inside: rng.standard_normal((count, inside)) * root, width)
-
-
-@kernel
-class Periodic(Stationary):
-    """Similarity that repeats: exp(−2 Σᵢ sin²(π(xᵢ − zᵢ)/period)/σ²) (MacKay, 1998).
-
-    Valid as a Gaussian (6.19) of the points (cos 2πxᵢ/p, sin 2πxᵢ/p) on circles. In several
-    dimensions the sum over them matters: a sine of the distance would not be valid.
-
-    Parameters
-    ----------
-    period : float
-    bandwidth : float or sequence of float
-        σ, without a unit: it is compared with sines. There is no heuristic for it.
-
-    Examples
-    --------
-    >>> round(Periodic(24.0, 1.0).pair([1.0], [25.0]), 12)
-    1.0
-    """
-
-    period: float = 1.0
-    bandwidth: Bandwidth = 1.0
-    domain: ClassVar[Domain] = VectorDomain(dense_for="Periodic")
-
-    def __post_init__(self) -> None:
-        self._normalize("period", positive(self, "period", self.period))
-        if isinstance(self.bandwidth, str):
-            positive(self, "bandwidth", self.bandwidth)  # refuses a heuristic by name
-        super().__post_init__()
-
-    def pair(self, x: Any, z: Any) -> float:
-        x, z = (np.remainder(np.asarray(a, float), self.period) for a in (x, z))
-        waves = np.sin(np.pi * (x - z) / self.period) / self.widths
-        return math.exp(-2 * float(np.sum(waves**2)))
-
-    def evaluate(self, block: Block) -> Any:
-        return block.exp(squared_distances(block.view(("circle", self), self._circle)), -0.5)
-
-    def slopes(self, block: Block, G: np.ndarray) -> dict[str, Any]:
-        circles = block.view(("circle", self), self._circle)
-        H = self.evaluate(block) * G
-        ones = (1.0,) * (2 * block.left.width)
-        cosines, sines = np.split(squared_differences(circles, H, ones), 2)
-        by_bandwidth = cosines + sines
-        return {
-            "bandwidth": by_bandwidth if self.scales is not None else float(np.sum(by_bandwidth)),
-            "period": self._by_period(block, circles, H),
-        }
-
-    def _by_period(self, block: Block, circles: Block, H: np.ndarray) -> float:
-        """Return Σ Hᵢⱼ·δ sin(δ)/σ² with δ = 2π(x − z)/p, by the sine of a difference."""
-        X, Z = (a * (2 * math.pi / self.period) for a in centered(*rows(block)))
-        (cx, sx), (cz, sz) = (np.split(side.array, 2, axis=1) for side in sides(circles))
-        with_cosine, with_sine = H @ cz, H @ sz
-        found = X * sx * with_cosine - X * cx * with_sine
-        found += cx * (H @ (Z * sz)) - sx * (H @ (Z * cz))
-        return float(np.sum(found))
-
-    def gradient(self, block: Block, G: Array) -> Any:
-        # With (c, s) on a circle the derivative of cos(x − z) is c·s' − s·c'.
-        circles = block.view(("circle", self), self._circle)
-        K = block.share(("gram", self), lambda: self.evaluate(block))
-        sums = right_sums(circles, K * G)
-        d = block.left.width
-        c, s = circles.left.array[:, :d], circles.left.array[:, d:]
-        return (2 * math.pi / self.period) * (c * sums[:, d:] - s * sums[:, :d])
-
-    def encode(self, points: Vectors) -> None:
-        super().encode(points)
-        points.view(("circle", self), self._circle)
-
-    def _circle(self, points: Vectors) -> Vectors:
-        """Return (cos 2πxᵢ/p, sin 2πxᵢ/p)/σᵢ, at distance 2|sin(π(xᵢ − zᵢ)/p)|/σᵢ."""
-        xp, (X, _) = points.xp, rows(Block(points, points))
-        # The remainder is exact, however many periods away from zero.
-        angle = xp.remainder(X, xp.full_like(X, self.period)) * (2 * math.pi / self.period)
-        scales = xp.asarray(
-            np.broadcast_to(self.widths, (points.width,)).copy(),
-            dtype=angle.dtype,
-            device=array_api_compat.device(angle),
-        )
-        return Vectors(xp.concat([xp.cos(angle) / scales, xp.sin(angle) / scales], axis=1))
-
-    def prove(self) -> Proof:
-        return proved(self, "it is a Gaussian (6.19) of points on circles (MacKay, 1998)")
-
-    def frequencies(self, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
-        # The Fourier series of exp(cos) has Bessel weights: the difference of two Poisson counts.
-        rate = np.broadcast_to(0.5 / self.widths**2, (count, width))
-        return (rng.poisson(rate) - rng.poisson(rate)) * (2 * np.pi / self.period)
-
-
-def centered(X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both seen from the mean of the second, which changes no difference."""
-    mean = Z.mean(axis=0)
-    return X - mean, Z - mean
-
-
-def _finite_power(base: float, exponent: float) -> float:
-    try:
-        return min(base**exponent, 1e300)
-    except OverflowError:
-        return 1e300
