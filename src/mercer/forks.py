@@ -6,23 +6,33 @@ So locks are made anew in every child, and what counts says how.
 
 While Numba compiles, its own lock and LLVM's are held, and what it has half made is no state for a
 child. So a fork waits until no thread compiles.
+
+GNU's OpenMP, with which scikit-learn's trees and k-means run, keeps its threads for the thread that
+called it. The one that forked has lost them and would wait for ever, so that such work is done in a
+new thread of the child.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any, TypeVar
 
-__all__ = ["Lock", "in_child", "waits_for"]
+__all__ = ["Lock", "in_child", "waits_for", "with_openmp"]
+
+Answer = TypeVar("Answer")
 
 _locks: weakref.WeakSet[Lock] = weakref.WeakSet()
 _resets: list[Callable[[], object]] = []
 _before: list[Any] = []  # locks that a fork takes for a moment
 _held: list[Any] = []
+_first = os.getpid()  # the process that has imported this
 
 
 class Lock:
@@ -79,6 +89,20 @@ def waits_for(lock: Any) -> Any:
     """
     _before.append(lock)
     return lock
+
+
+def with_openmp(work: Callable[[], Answer]) -> Answer:
+    """Do work of a library that uses OpenMP, which a forked process can do in a new thread only.
+
+    Examples
+    --------
+    >>> with_openmp(lambda: 2)
+    2
+    """
+    if os.getpid() == _first and multiprocessing.parent_process() is None:
+        return work()
+    with ThreadPoolExecutor(1, thread_name_prefix="mercer-openmp") as fresh:
+        return fresh.submit(copy_context().run, work).result()
 
 
 def _pause() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mercer import KernelRidge, threads
-from mercer.forks import Lock
+from mercer.forks import Lock, with_openmp
 from mercer.kernels import Gaussian
 from mercer.memory import available, supposing
 from mercer.threads import one_blas_thread, using
@@ -66,6 +66,28 @@ def elsewhere():
     go.set()
     for other in others:
         other.join()
+
+
+@pytest.fixture
+def openmp():
+    """Work of each kind that needs OpenMP, which has two threads for a while."""
+    from threadpoolctl import threadpool_limits
+
+    from mercer import RBFNetwork
+    from mercer.cognition.choices.abstraction import _k_means
+    from mercer.models import GaussianMixtureModel
+    from mercer.studies.references import references
+    from tests.unit.studies.test_references import folds, line
+
+    some = folds(line(), "y")
+    with threadpool_limits(2, user_api="openmp"):
+        yield {
+            "trees": lambda: [one.error for one in references(some, 0)],
+            "centers": lambda: RBFNetwork(Gaussian(1.0), "kmeans", 5, random_state=0)
+            .fit(X, X[:, 0]).predict(X[:3]),
+            "mixture": lambda: GaussianMixtureModel(2, "diag").fit(X).means,
+            "clusters": lambda: _k_means(X[:30], np.ones(30), 3),
+        }  # fmt: skip
 
 
 # Python warns of forks beside threads; that they are dangerous is what is tested here.
@@ -153,6 +175,29 @@ class TestForks:
             stop.set()
             for one in busy:
                 one.join()
+
+    @pytest.mark.parametrize("what", ["trees", "centers", "mixture", "clusters"])
+    def test_a_child_does_what_needs_openmp_after_its_parent_has(self, what, openmp):
+        """GNU's OpenMP waits for ever for threads that only the parent has."""
+        expected = openmp[what]()
+
+        def again():
+            np.testing.assert_allclose(openmp[what](), expected, rtol=1e-9)
+
+        assert in_child(again, 30)
+
+    def test_a_child_hears_what_openmp_work_complains_of(self):
+        def fail():
+            raise ValueError("of the work")
+
+        def hear():
+            with np.errstate(over="raise"):  # also what holds in this thread is known there
+                assert with_openmp(np.geterr)["over"] == "raise"
+            with pytest.raises(ValueError, match="of the work"):
+                with_openmp(fail)
+
+        hear()
+        assert in_child(hear)
 
     @pytest.mark.slow
     def test_a_process_pool_of_forks(self):

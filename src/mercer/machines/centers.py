@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from mercer.domains import Points, Vectors, to_numpy
 from mercer.engine.tiles import fill
 from mercer.errors import DomainError, ValidityError, suggestion
+from mercer.forks import with_openmp
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
 from mercer.solvers.forward_selection import forward_selection
@@ -82,7 +83,7 @@ def means_of(
         try:
             tries, steps = (1, 10) if quick else (4, 300)
             means = KMeans(count, n_init=tries, max_iter=steps, random_state=random_state)
-            found = means.fit(_numbers(points))
+            found = with_openmp(lambda: means.fit(_numbers(points)))
         except NotDistinct as error:
             raise DomainError(
                 f"there are fewer different items than the {count} centers; use fewer centers"

@@ -16,6 +16,7 @@ import numpy as np
 from mercer import errors
 from mercer.domains import Items, admit_weights
 from mercer.errors import DomainError
+from mercer.forks import with_openmp
 from mercer.models.base import Model
 from mercer.values import positive, whole
 
@@ -178,4 +179,5 @@ def k_means(X: Items, count: int, weights: np.ndarray, rng: np.random.Generator)
     from sklearn.cluster import KMeans
 
     seed = int(rng.integers(2**31))
-    return KMeans(count, n_init=1, random_state=seed).fit(X, sample_weight=weights)
+    found = KMeans(count, n_init=1, random_state=seed)
+    return with_openmp(lambda: found.fit(X, sample_weight=weights))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from mercer.domains import is_frame
+from mercer.forks import with_openmp
 from mercer.machines import Encode
 from mercer.studies.nested_cv import OuterFold, error_of
 from mercer.studies.reference import Reference
@@ -40,7 +42,7 @@ def references(
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of tools that are not ours to mend
-                    answers.append(make(fold, regress, seed))
+                    answers.append(with_openmp(partial(make, fold, regress, seed)))
             except (ValueError, FloatingPointError) as refusal:
                 note = str(refusal)[:200]
                 break

@@ -18,6 +18,7 @@ from mercer.cognition.choices.gcm import LuceModel
 from mercer.cognition.experiments.stimuli import Memory, memorize
 from mercer.domains import Items
 from mercer.errors import DomainError, ValidityError, suggestion
+from mercer.forks import with_openmp
 from mercer.values import Seed, whole
 
 __all__ = ["MixtureModel", "VaryingAbstraction"]
@@ -362,6 +363,7 @@ def _k_means(rows: np.ndarray, strengths: np.ndarray, count: int) -> np.ndarray:
         return np.arange(len(rows))
     from sklearn.cluster import KMeans
 
-    found = KMeans(count, n_init=20, random_state=0).fit(rows, sample_weight=strengths).labels_
+    means = KMeans(count, n_init=20, random_state=0)
+    found = with_openmp(lambda: means.fit(rows, sample_weight=strengths)).labels_
     first = [int(np.argmax(found == j)) for j in range(count)]
     return np.argsort(np.argsort(first))[found]
