@@ -28,19 +28,29 @@ from mercer import (
     LPSVC,
     SVC,
     SVR,
+    Calibrated,
+    Conformal,
+    Encode,
+    ExemplarClassifier,
+    ExemplarRegressor,
     GaussianProcess,
     KernelDiscriminant,
     KernelLogistic,
     KernelMeans,
+    KernelNeighbors,
     KernelPCA,
     KernelQuantile,
     KernelRidge,
     KernelRidgeClassifier,
     LearnedMetric,
     NuSVC,
+    NuSVR,
     OneClassSVM,
+    Perceptron,
+    PrototypeClassifier,
     RBFNetwork,
     RBFNetworkClassifier,
+    Standardize,
 )
 from mercer.bench.measure import columns
 from mercer.gram.buffers import BUFFERS
@@ -98,6 +108,10 @@ def machines(kind: str) -> dict[str, Callable[[], Any]]:
     """Return every machine that says beforehand what it needs."""
     kernel = KERNELS[kind]
     others: dict[str, Callable[[], Any]] = {}
+    if kind == "table":
+        others["Encode"] = Encode
+    if kind in ("vectors", "table"):
+        others["Standardize"] = Standardize
     if kind == "vectors":
         others["LearnedMetric"] = lambda: LearnedMetric(KernelRidge(kernel), random_state=0)
     if kind != "graphs":
@@ -118,6 +132,15 @@ def machines(kind: str) -> dict[str, Callable[[], Any]]:
         "RBFNetworkClassifier": lambda: RBFNetworkClassifier(kernel, "random", 50, random_state=0),
         "LPSVC": lambda: LPSVC(kernel, C=0.1),
         "KernelMeans": lambda: KernelMeans(kernel, 3, n_init=2),
+        "Perceptron": lambda: Perceptron(kernel, max_epochs=5),
+        "PrototypeClassifier": lambda: PrototypeClassifier(kernel),
+        "ExemplarClassifier": lambda: ExemplarClassifier(kernel),
+        "ExemplarRegressor": lambda: ExemplarRegressor(kernel),
+        "KernelNeighbors": lambda: KernelNeighbors(kernel),
+        "NuSVR": lambda: NuSVR(kernel, max_iter=20_000),
+        "Calibrated": lambda: Calibrated(SVC(kernel, max_iter=2000)),
+        "Conformal": lambda: Conformal(KernelRidge(kernel)),
+        "Conformal sets": lambda: Conformal(KernelDiscriminant(kernel), folds=3),
         "GridSearchCV": lambda: GridSearchCV(
             SVC(kernel, max_iter=2000), {"C": [0.1, 1.0, 10.0]}, cv=3
         ),

@@ -7,9 +7,9 @@ So locks are made anew in every child, and what counts says how.
 While Numba compiles, its own lock and LLVM's are held, and what it has half made is no state for a
 child. So a fork waits until no thread compiles.
 
-GNU's OpenMP, with which scikit-learn's trees and k-means run, keeps its threads for the thread that
-called it. The one that forked has lost them and would wait for ever, so that such work is done in a
-new thread of the child.
+GNU's OpenMP, with which scikit-learn's trees and k-means run, keeps its threads for the thread
+that called it. The one that forked has lost them and would wait for ever, so that such work is
+done in a new thread of the child.
 """
 
 from __future__ import annotations

@@ -17,14 +17,16 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from mercer.domains import admit_weights
+from mercer.domains import Items, admit_weights
 from mercer.errors import ValidityError
 from mercer.machines.calibration import agree_with, fit_sigmoid
 from mercer.machines.chunks import require_fitted
 from mercer.machines.folds import stratified_folds, stratified_sample
+from mercer.machines.planned import bytes_kept, bytes_of, plan_of
 from mercer.machines.scores import ScoreClassifier
+from mercer.plans import Decision
 
 __all__ = ["Calibrated", "deal", "fit_slope", "probabilities_of_scores", "scores_of"]
 
@@ -148,6 +150,22 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         self.machine_, self.classes_ = machine, classes
         self.slope_, self.shift_ = slope, shift
         return self
+
+    def plan(self, X: Items, classes: int = 2) -> Decision:
+        """Return what `fit` would need: the machine, and after it one fitted to a part.
+
+        Examples
+        --------
+        >>> from mercer import SVC
+        >>> Calibrated(SVC()).plan(np.ones((500, 3))).bytes > SVC().plan(np.ones((500, 3))).bytes
+        True
+        """
+        decision = plan_of(self.machine, X)
+        kept = (
+            8 * _num_samples(X) * (3 * classes + 4)
+        )  # scores, and what probabilities are made of
+        kept += bytes_of(X) + bytes_kept(self.machine, X)  # the part, and the whole machine
+        return decision.beside(kept, "scores of items that were held out, fold after fold")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the label that the machine gives, or with costs the one that is cheapest."""

@@ -23,7 +23,7 @@ from mercer.machines.conforming.arguments import (
     column_of,
     count_of,
 )
-from mercer.machines.conforming.closed_form import LeftOutAnswers
+from mercer.machines.conforming.closed_form import LeftOutAnswers, has_closed_form
 from mercer.machines.conforming.fold_machines import FoldMachine, TrainingRows
 from mercer.machines.conforming.guarantees import guarantee
 from mercer.machines.conforming.held_out_scores import HeldOutScores
@@ -38,6 +38,8 @@ from mercer.machines.conforming.learning import (
 )
 from mercer.machines.conforming.levels import check_level
 from mercer.machines.conforming.shift import learn_ratio, ratio_of
+from mercer.machines.planned import bytes_kept, plan_of
+from mercer.plans import Decision
 
 __all__ = ["Conformal"]
 
@@ -209,6 +211,31 @@ class Conformal(BaseEstimator):
         if classes is not None:
             self.classes_ = classes
         return self
+
+    def plan(self, X: Items) -> Decision:
+        """Return what `fit` would need: the machine, and what is kept of its folds.
+
+        Examples
+        --------
+        >>> from mercer import KernelRidge
+        >>> print(Conformal(KernelRidge()).plan(np.ones((500, 3))).explain())
+        Route dual, solver cholesky, double precision.
+        Needs about ... of ... available.
+        - ...
+        - jackknife+: an inverse matrix and a function for each fold, beside the machine
+        """
+        count = count_of(X)
+        decision = plan_of(self.machine, X)
+        widths = widths_of(self.machine, self.widths)
+        method = method_of(self.machine, self.method, widths, count)
+        folds = {"jackknife+": count, "split": 1}.get(method, int(self.folds))
+        if method != "split" and widths == "constant" and has_closed_form(self.machine):
+            order = count if decision.route == "dual" else 0
+            kept = 8 * (3 * order**2 + count * folds)
+            why = "an inverse matrix and a function for each fold, beside the machine"
+            return decision.beside(kept, f"{method}: {why}")
+        kept = (folds + 1) * bytes_kept(self.machine, X)
+        return decision.beside(kept, f"{method}: {folds} machines of folds are kept")
 
     def _learn(
         self, rows: TrainingRows, codes: np.ndarray | None, classes: np.ndarray | None,

@@ -23,6 +23,8 @@ from mercer.machines.encoding.levels import count_levels, one_hot, target_statis
 from mercer.machines.encoding.parameters import check_parameters, scales_of
 from mercer.machines.encoding.tables import column_of, read_table
 from mercer.machines.encoding.target import TargetColumns
+from mercer.machines.planned import plan_of_columns
+from mercer.plans import Decision
 
 __all__ = ["Encode"]
 
@@ -131,6 +133,29 @@ class Encode(TransformerMixin, BaseEstimator):
         self.target_kind = target_kind
         self.kinds = kinds
         self.random_state = random_state
+
+    def plan(self, X: Any) -> Decision:
+        """Return what `fit` would need of memory for these rows, without doing it.
+
+        Examples
+        --------
+        >>> Encode().plan(np.zeros((1000, 10))).bytes > 8 * 1000 * 10
+        True
+        """
+        check_parameters(self)
+        table = read_table(X)
+        names = list(table.columns) if is_frame(table) else list(range(table.shape[1]))
+        kinds = kinds_of(table, names, self.kinds, self.levels == "auto")
+        widths = [self._most_parts(table, j, kinds[name]) for j, name in enumerate(names)]
+        why = f"at most {sum(widths)} columns of numbers, twice, of {len(names)} columns"
+        return plan_of_columns("encode", table.shape[0], 2 * sum(widths) + len(names), why)
+
+    def _most_parts(self, table: Any, place: int, kind: str) -> int:
+        """Return how many columns of numbers one column becomes at most."""
+        if kind != "categorical":
+            return 2  # with a column that tells gaps
+        levels = len(count_levels(column_of(table, place), int(self.min_rows))[2])
+        return min(levels, int(self.max_onehot)) + 1 if self.levels != "onehot" else levels + 1
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what becomes of each column of `X`, with the target `y` if categories need it."""

@@ -29,6 +29,8 @@ from mercer.kernels import Gaussian, Kernel
 from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import Machine
 from mercer.machines.scores import averages, require_weight
+from mercer.plans import Decision
+from mercer.plans.sums import SumOverItems, choose_sum
 from mercer.rkhs import Function
 from mercer.solvers.status import caller_of_mercer
 
@@ -79,6 +81,18 @@ class ExemplarClassifier(ClassifierMixin, Machine):
     ) -> None:
         self.kernel = kernel
         self.priors = priors
+
+    def plan(self, X: Items, classes: int = 2) -> Decision:
+        """Return what `fit` would need of memory for these items, without doing it.
+
+        Examples
+        --------
+        >>> print(ExemplarClassifier().plan(np.ones((500, 3))).explain())
+        Route dual, solver exemplars, double precision.
+        Needs about ... of ... available.
+        - every item is remembered, and nothing is solved for
+        """
+        return _plan(self, X, classes)
 
     def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
@@ -195,6 +209,16 @@ class ExemplarRegressor(MultiOutputMixin, RegressorMixin, Machine):
         tags.regressor_tags.poor_score = True  # with the median bandwidth; see the notes
         return tags
 
+    def plan(self, X: Items, targets: int = 1) -> Decision:
+        """Return what `fit` would need of memory for these items, without doing it.
+
+        Examples
+        --------
+        >>> ExemplarRegressor().plan(np.ones((500, 3))).solver
+        'exemplars'
+        """
+        return _plan(self, X, targets)
+
     def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with targets `y`, of shape (n,) or (n, targets)."""
         points = self._admit(X)
@@ -225,6 +249,13 @@ class ExemplarRegressor(MultiOutputMixin, RegressorMixin, Machine):
         answer = above / np.where(unlike, 1.0, below)[:, None]
         answer[unlike] = self.mean_
         return answer.reshape(len(points), *self.function_.coefficients.shape[1:])
+
+
+def _plan(machine: Machine, X: Items, targets: int) -> Decision:
+    points = machine._admit(X)
+    why = "every item is remembered, and nothing is solved for"
+    kernel = machine._resolve(points)
+    return choose_sum("exemplars", kernel, points, SumOverItems(columns=4), why, targets=targets)
 
 
 def _log_integral(kernel: Kernel, points: Points) -> float:

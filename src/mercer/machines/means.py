@@ -119,6 +119,8 @@ class KernelMeans(ClusterMixin, ExpansionMachine):
         kernel = self._resolve(points, given)
         self._require_valid(kernel, "error")
         search = Lloyd(kernel, points, given, clusters)
+        # Distances are of differences, in directions whose sum is zero.
+        self._require_curvature(kernel, search.gram, groups=[slice(0, len(points))])
         best = search.descend(search.start(rng), most)
         for _ in range(starts - 1):
             end = search.descend(search.start(rng), most)

@@ -18,6 +18,8 @@ from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.gram.nearest import nearest
 from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import Machine
+from mercer.plans import Decision
+from mercer.plans.sums import SumOverItems, choose_sum
 from mercer.rkhs import Function
 from mercer.solvers.status import caller_of_mercer
 from mercer.values import whole
@@ -74,6 +76,20 @@ class KernelNeighbors(ClassifierMixin, Machine):
         self.n_neighbors = n_neighbors
         self.weights = weights
 
+    def plan(self, X: Items, classes: int = 2) -> Decision:
+        """Return what `fit` would need of memory for these items, without doing it.
+
+        Examples
+        --------
+        >>> KernelNeighbors().plan(np.ones((500, 3))).solver
+        'neighbors'
+        """
+        points = self._admit(X)
+        why = "every item is remembered, and nothing is solved for"
+        kernel = self._resolve(points)
+        self._require_valid(kernel, "error")
+        return choose_sum("neighbors", kernel, points, SumOverItems(4), why, targets=classes)
+
     def fit(self, X: Items, y: ArrayLike) -> Self:
         """Remember items `X` with labels `y`."""
         points = self._admit(X)
@@ -114,15 +130,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
         places, similarities = self._nearest(points, count, others=X is None)
         if not return_distance:
             return places
-        own = np.asarray(self.kernel_.evaluate_diagonal(points), dtype=np.float64)[:, None]
-        squares = own + self._heights[places] - 2 * similarities
-        rounding = 1e-9 * (np.abs(own) + np.abs(self._heights[places]))
-        if (squares < -rounding).any():
-            item = int(np.flatnonzero((squares < -rounding).any(axis=1))[0])
-            raise ValidityError(
-                f"item {item} has the squared distance {squares[item].min():.3g} from an example: "
-                f"{self.kernel_!r} is not positive semi-definite, so it has no distances"
-            )
+        squares = self._squares(points, places, similarities)
         return np.sqrt(np.maximum(squares, 0.0)), places
 
     def predict_proba(self, X: Items) -> np.ndarray:
@@ -142,11 +150,26 @@ class KernelNeighbors(ClassifierMixin, Machine):
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
 
+    def _squares(self, points: Points, places: np.ndarray, similarities: np.ndarray) -> np.ndarray:
+        """Return squared distances, refusing a kernel that is seen to have none."""
+        own = np.asarray(self.kernel_.evaluate_diagonal(points), dtype=np.float64)[:, None]
+        squares = own + self._heights[places] - 2 * similarities
+        rounding = 1e-9 * (np.abs(own) + np.abs(self._heights[places]))
+        if (squares < -rounding).any():
+            item = int(np.flatnonzero((squares < -rounding).any(axis=1))[0])
+            raise ValidityError(
+                f"item {item} has the squared distance {squares[item].min():.3g} from an example: "
+                f"{self.kernel_!r} is not positive semi-definite, so it has no distances"
+            )
+        return squares
+
     def _nearest(
         self, points: Points, count: int, others: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         known, heights = self.function_.points, self._heights
         places, similarities = nearest(self.kernel_, points, known, heights, count, others)
+        if self.kernel_.proof().verdict != "proved":
+            self._squares(points, places, similarities)
         unlike = similarities[:, -1] == 0
         if unlike.any() and count < len(known) - others and heights.min() == heights.max():
             warnings.warn(

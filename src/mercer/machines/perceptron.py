@@ -30,6 +30,8 @@ from mercer.machines.chunks import require_fitted
 from mercer.machines.machine import number
 from mercer.machines.scores import ScoreClassifier
 from mercer.memory import afford
+from mercer.plans import Decision
+from mercer.plans.sums import SumOverItems, choose_sum
 from mercer.rkhs import Function
 from mercer.solvers.perceptron import PerceptronRule, PerceptronSolution, fit_perceptron
 from mercer.solvers.status import caller_of_mercer
@@ -130,6 +132,25 @@ class Perceptron(ScoreClassifier):
         self.averaged = averaged
         self.shuffle = shuffle
         self.random_state = random_state
+
+    def plan(self, X: Items, classes: int = 2) -> Decision:
+        """Return what `fit` would need of memory for these items, without doing it.
+
+        Examples
+        --------
+        >>> Perceptron().plan(np.ones((500, 3))).route
+        'primal'
+        """
+        points = self._admit(X)
+        kernel = self._resolve(points)
+        self._require_valid(kernel, "error")
+        primal = isinstance(kernel, Linear)
+        why = (
+            "a vector of the features" if primal else "the whole Gram matrix, which is walked over"
+        )
+        way = SumOverItems(columns=8, compared=True, stored=not primal)
+        targets = 1 if classes == 2 else classes
+        return choose_sum("perceptron", kernel, points, way, why, targets=targets, primal=primal)
 
     def fit(self, X: Items, y: ArrayLike) -> Self:
         """Learn from items `X` with labels `y`."""

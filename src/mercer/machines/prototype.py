@@ -16,7 +16,16 @@ from numpy.typing import ArrayLike
 from mercer.domains import Items, Points, Vectors, admit_labels, admit_weights
 from mercer.errors import SolveError, ValidityError, suggestion
 from mercer.kernels import Kernel, Linear, QuadraticForm, named
-from mercer.machines.scores import ScoreClassifier, averages, cheapest, require_weight, weights_of
+from mercer.machines.scores import (
+    ScoreClassifier,
+    averages,
+    cheapest,
+    fewer_features,
+    require_weight,
+    weights_of,
+)
+from mercer.plans import Decision
+from mercer.plans.sums import SumOverItems, choose_sum
 from mercer.rkhs import Function
 from mercer.values import finite
 
@@ -69,6 +78,26 @@ class PrototypeClassifier(ScoreClassifier):
         self.metric = metric
         self.threshold = threshold
 
+    def plan(self, X: Items, classes: int = 2) -> Decision:
+        """Return what `fit` would need of memory for these items, without doing it.
+
+        Examples
+        --------
+        >>> PrototypeClassifier("gaussian").plan(np.ones((500, 3))).solver
+        'means'
+        """
+        points = self._admit(X)
+        kernel = self._resolve(points) if self.metric is None else Linear()
+        self._require_valid(kernel, "error")
+        why = "every item is compared with the mean of each class"
+        way, primal = SumOverItems(columns=8, compared=True), fewer_features(kernel, points)
+        decision = choose_sum("means", kernel, points, way, why, targets=classes, primal=primal)
+        if self.metric is None:
+            return decision
+        table = 8 * (points.width or 1)  # bytes of a row; a covariance has as many as columns
+        more = table * (3 * len(points) + 4 * (points.width or 1))
+        return decision.beside(more, "rows beside their means, for the covariance")
+
     def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
         points = self._admit(X)
@@ -79,6 +108,8 @@ class PrototypeClassifier(ScoreClassifier):
         kernel = self._inner_product(points, codes, means, weights)
         self._require_valid(kernel, "error")
         gram = cheapest(kernel, points)
+        # What counts is which mean is nearer: differences, whose coefficients have the sum zero.
+        self._require_curvature(kernel, gram, groups=[slice(0, len(points))])
         squares = np.sum(means * (gram @ means), axis=0)
         threshold = self._threshold(squares)
         coefficients = means if threshold is None else means[:, 1] - means[:, 0]

@@ -105,9 +105,13 @@ def require_weight(codes: np.ndarray, classes: np.ndarray, weights: np.ndarray |
 
 def cheapest(kernel: Kernel, points: Points) -> Operator:
     """Return the Gram operator, by explicit features where they are fewer than the items."""
+    return assemble(kernel, points, "primal" if fewer_features(kernel, points) else "dual")
+
+
+def fewer_features(kernel: Kernel, points: Points) -> bool:
+    """Tell whether there are fewer explicit features than items."""
     finite = kernel.map_features(points)
-    primal = finite is not None and finite.count < len(points)
-    return assemble(kernel, points, "primal" if primal else "dual")
+    return finite is not None and finite.count < len(points)
 
 
 def weights_of(gram: Operator, coefficients: np.ndarray) -> np.ndarray | None:

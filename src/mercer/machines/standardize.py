@@ -21,6 +21,8 @@ from mercer.domains.vectors import read
 from mercer.errors import DomainError, suggestion
 from mercer.machines.chunks import require_fitted
 from mercer.machines.moments import count_gaps, moments, portions
+from mercer.machines.planned import plan_of_columns
+from mercer.plans import Decision
 
 __all__ = ["Standardize"]
 
@@ -83,6 +85,18 @@ class Standardize(TransformerMixin, BaseEstimator):
     def __init__(self, gaps: list[Any] | None = None, common: bool = False) -> None:
         self.gaps = gaps
         self.common = common
+
+    def plan(self, X: Any) -> Decision:
+        """Return what `fit` and `transform` would need of memory for these rows.
+
+        Examples
+        --------
+        >>> Standardize().plan(np.zeros((1000, 10))).bytes > 8 * 1000 * 10
+        True
+        """
+        rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
+        why = "the numbers, a copy, and columns that tell gaps"
+        return plan_of_columns("standardize", rows, 4 * columns, why)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn means and spreads from the rows of `X`."""

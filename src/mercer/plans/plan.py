@@ -232,6 +232,16 @@ class Decision:
             reasons = (*reasons, "BLAS on one thread, for the same bits on any number of them")
         return "\n".join([self.headline, memory, *(f"- {reason}" for reason in reasons)])
 
+    def beside(self, more: float, why: str) -> Decision:
+        """Return the decision with so many bytes on top of it, and what they are for.
+
+        Examples
+        --------
+        >>> Decision("dual", "cholesky", "double", bytes=100).beside(20, "of folds").bytes
+        120
+        """
+        return replace(self, bytes=int(self.bytes + more), reasons=(*self.reasons, why))
+
     @property
     def headline(self) -> str:
         """What runs, in one line."""

@@ -18,7 +18,7 @@ from mercer.domains import Items, Points, Table, real_numbers
 from mercer.engine.block import Array
 from mercer.engine.tiles import fill
 from mercer.errors import DomainError, ValidityError
-from mercer.gram import product
+from mercer.gram import LowRank, features_of, product
 from mercer.kernels import Kernel
 from mercer.kernels.base import same_width
 from mercer.rkhs.gradients import LevelDifferences, expansion_gradient
@@ -142,8 +142,20 @@ class Function:
         self._require_same_space(other)
         if type(self).inner is not type(other).inner:  # it knows its own weights
             return other.inner(self)
+        if other is self:
+            weights = self._weights_of_features()
+            if weights is not None:
+                return as_scalar(np.sum(weights**2, axis=0))
         values = product(self.kernel, self.points, other.points, other.coefficients)
         return as_scalar(np.sum(self.coefficients * values, axis=0))
+
+    def _weights_of_features(self) -> np.ndarray | None:
+        """Return Φᵀa if features are fewer than points: aᵀKa cancels twice as many digits."""
+        finite = self.kernel.map_features(self.points)
+        if finite is None or finite.count >= len(self.points):
+            return None
+        features = LowRank(features_of(self.kernel, self.points)(self.points)).features
+        return np.asarray(features.T @ self.coefficients)
 
     def norm(self) -> Any:
         """Return |f| = √⟨f, f⟩."""

@@ -7,14 +7,14 @@ says. Nested cross-validation does the same in each of its folds, one after the 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import _num_samples
 
 from mercer.domains import Items
-from mercer.errors import PlanError, ValidityError
+from mercer.errors import PlanError
 from mercer.kernels import named
+from mercer.machines.planned import plan_of, transformed
 from mercer.memory import available, format_bytes
 from mercer.plans import Decision
 from mercer.selection.arguments import grid_combinations
@@ -42,15 +42,13 @@ def plan_search(estimator: Any, X: Items, grid: Any) -> Decision:
     True
     """
     if hasattr(estimator, "steps"):  # only the last step is a machine of ours
-        X = _transformed(estimator, X)
+        X = transformed(estimator, X)
         grid = _of_last_step(estimator, grid)
         estimator = estimator.steps[-1][1]
-    if not hasattr(estimator, "plan"):
-        raise ValidityError(f"{type(estimator).__name__} does not say what it needs")
     from sklearn.base import clone
 
     machines = [clone(estimator).set_params(**one) for one in grid_combinations(grid)]
-    plans = [machine.plan(X) for machine in machines]
+    plans = [plan_of(machine, X) for machine in machines]
     largest = max(plans, key=lambda plan: plan.bytes)
     n = _num_samples(X)
     matrix = 8 * n**2
@@ -68,7 +66,7 @@ def plan_search(estimator: Any, X: Items, grid: Any) -> Decision:
             f"are available; about {int(n * (memory / needed) ** 0.5)} items would fit"
         )
     why = f"Gram matrices that folds and candidates share take up to {format_bytes(shared)}"
-    return replace(largest, bytes=int(needed), reasons=(*largest.reasons, why))
+    return largest.beside(shared, why)
 
 
 def plan_nested_cv(estimator: Any, X: Items, grid: Any) -> Decision:
@@ -83,13 +81,6 @@ def plan_nested_cv(estimator: Any, X: Items, grid: Any) -> Decision:
     True
     """
     return plan_search(estimator, X, grid)
-
-
-def _transformed(pipeline: Any, X: Items) -> Items:
-    """Return items as the last step sees them: the steps before are fitted to them."""
-    from sklearn.base import clone
-
-    return X if len(pipeline.steps) == 1 else clone(pipeline[:-1]).fit_transform(X)
 
 
 def _of_last_step(pipeline: Any, grid: Any) -> Any:

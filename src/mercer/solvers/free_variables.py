@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cho_solve, lapack
+from scipy.linalg import cho_solve, lapack
 
 from mercer.engine.tiles import spans
+from mercer.errors import SolveError
 from mercer.solvers.quadratic import MAX_FREE_VARIABLES
 
 __all__ = ["VariableRows", "optimize_free"]
@@ -132,7 +133,8 @@ def _direction(
     places = np.arange(len(K))[some]
     present = np.unique(group)
     A = (group[:, None] == present).astype(np.float64)
-    height = float(np.mean(np.diag(K)[places])) or 1.0
+    # Of a kernel that is not valid, an item's similarity to itself may be negative.
+    height = float(np.mean(np.abs(np.diag(K)[places]))) or 1.0
     share = 1e-14
     while True:
         M = K[np.ix_(places, places)].T  # which is K; of that there may be no more copies
@@ -141,7 +143,10 @@ def _direction(
         if info == 0:
             break
         if not np.isfinite(share * height):
-            raise LinAlgError("the similarities of the free variables are not finite")
+            raise SolveError(
+                "the similarities of the free variables are not finite numbers; scale the data or "
+                "the kernel down"
+            )
         share *= 100
     u, V = cho_solve((L, True), F), cho_solve((L, True), A)
     way = u - V @ np.linalg.lstsq(A.T @ V, A.T @ u - sums, rcond=None)[0]

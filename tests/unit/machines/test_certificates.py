@@ -10,11 +10,16 @@ from mercer import (
     SVR,
     GaussianProcess,
     KernelLogistic,
+    KernelMeans,
+    KernelNeighbors,
     KernelPCA,
+    KernelQuantile,
     KernelRidge,
     KernelRidgeClassifier,
     NuSVC,
+    NuSVR,
     OneClassSVM,
+    PrototypeClassifier,
 )
 from mercer.errors import ConvergenceWarning, MercerError, ValidityError
 from mercer.kernels import Gaussian, Linear, assume_psd, from_function, precomputed
@@ -193,3 +198,37 @@ def test_a_large_box_needs_eigenvalues_that_are_known_to_more_digits(C, claimed)
         found = machine.fit((K + K.T) / 2, (way > 0).astype(int)).solution_
     assert found.status == claimed
     assert claimed == "solved" or found.gap > 1e3
+
+
+NEGATIVE = from_function(lambda a, b: -float(np.exp(-((a - b) ** 2))))
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [NuSVC(NEGATIVE, 0.3), NuSVR(NEGATIVE), KernelQuantile(NEGATIVE, 0.5, C=10.0)],
+    ids=repr,
+)
+@pytest.mark.parametrize("count", [12, 70])
+def test_items_that_are_unlike_themselves_are_refused_in_words(machine, count):
+    """Not by the factor of a matrix that no multiple of its diagonal makes definite."""
+    rows = np.sort(np.random.default_rng(77).normal(size=count)) * 2
+    with pytest.raises(ValidityError, match=r"negative eigenvalue|not positive semi-definite"):
+        machine.fit(list(rows), np.arange(count) % 2)
+
+
+@pytest.mark.parametrize("kind", [KernelMeans, PrototypeClassifier])
+def test_no_means_where_distances_are_imaginary(kind):
+    target = () if kind is KernelMeans else (Y,)
+    with pytest.raises(ValidityError, match=r"not positive semi-definite|negative"):
+        kind(from_function(cubed)).fit(X, *target)
+    # Differences are all that counts: −|x − z| serves as well as a valid kernel.
+    near = kind(from_function(plain)).fit(X, *target)
+    valid = kind(from_function(lambda a, b: abs(a) + abs(b) - abs(a - b))).fit(X, *target)
+    np.testing.assert_array_equal(near.predict(X), valid.predict(X))
+
+
+def test_no_vote_of_neighbors_whose_distances_are_imaginary():
+    machine = KernelNeighbors(from_function(cubed), 3).fit(X, Y)
+    with pytest.raises(ValidityError, match="squared distance"):
+        KernelNeighbors(from_function(lambda a, b: a * b + abs(a - b)), 3).fit(X, Y).predict(X)
+    assert machine.predict(X).shape == (12,)  # −|x − z|³ has distances, though no space

@@ -6,10 +6,30 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
-from mercer import LPSVC, SVC, SVR, KernelMeans, KernelRidge, memory
-from mercer.errors import PlanError
+import mercer
+from mercer import (
+    LPSVC,
+    SVC,
+    SVR,
+    Calibrated,
+    Conformal,
+    Encode,
+    ExemplarClassifier,
+    ExemplarRegressor,
+    KernelMeans,
+    KernelNeighbors,
+    KernelRidge,
+    Perceptron,
+    PrototypeClassifier,
+    Standardize,
+    memory,
+)
+from mercer.errors import PlanError, ValidityError
 from mercer.kernels import Gaussian, Spectrum
 from mercer.memory import out_of_memory
 from mercer.selection import GridSearchCV, plan_nested_cv, plan_search
@@ -153,3 +173,40 @@ def test_a_search_that_runs_out_of_memory_is_as_it_was(place, monkeypatch):
     with pytest.raises(PlanError, match="ran out of memory"):
         search.fit(X[:50], X[:50, 1])
     np.testing.assert_array_equal(search.predict(X), before)
+
+
+def test_machines_that_solve_nothing_say_what_they_take_as_well():
+    X, y = np.random.default_rng(0).normal(size=(600, 2)), np.arange(600) % 2
+    matrix = 8 * 600**2
+    assert Perceptron("gaussian").plan(X).bytes > matrix > Perceptron().plan(X).bytes / 2
+    for machine in (ExemplarClassifier(), ExemplarRegressor(), KernelNeighbors()):
+        assert 8 * 600 * 2 < machine.plan(X).bytes < matrix * 2
+    assert PrototypeClassifier().plan(X).route == "primal"
+    covariance = PrototypeClassifier(metric="covariance").plan(X)
+    assert covariance.bytes > PrototypeClassifier().plan(X).bytes
+    for inner in (SVC(Gaussian(1.0)), make_pipeline(Standardize(), SVC(Gaussian(1.0)))):
+        assert Calibrated(inner).plan(X).bytes > SVC(Gaussian(1.0)).plan(X).bytes
+    ridge = KernelRidge(Gaussian(1.0))
+    assert Conformal(ridge).plan(X).bytes > ridge.plan(X).bytes + 2 * matrix
+    folds = Conformal(SVR(Gaussian(1.0)), method="cv+").plan(X)
+    assert "10 machines of folds are kept" in folds.explain()
+    wide = pd.DataFrame({"a": X[:, 0], "b": [f"level {k % 12}" for k in range(600)]})
+    assert Encode().plan(wide).bytes >= 8 * Encode().fit_transform(wide, y).size
+    assert Standardize().plan(wide).bytes > 8 * 600 * 2
+    with pytest.raises(ValidityError, match="does not say what it needs"):
+        Calibrated(LogisticRegression()).plan(X)
+
+
+PUBLIC = [one for one in mercer.__all__ if hasattr(getattr(mercer, one), "fit")]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_machine_has_a_plan(name):
+    assert callable(getattr(mercer, name).plan)
+
+
+def test_columns_beyond_memory_are_refused(free_memory):
+    free_memory(3_000_000)
+    for machine in (Encode(), Standardize()):
+        with pytest.raises(PlanError, match="rows would fit"):
+            machine.plan(np.zeros((100_000, 5)))

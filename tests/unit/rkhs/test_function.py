@@ -1,6 +1,7 @@
 """Functions of an RKHS: what they refuse, several outputs, things of every kind."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -232,3 +233,18 @@ def test_the_empirical_map_refuses_what_has_no_real_features():
 def test_the_empirical_map_of_new_points_of_another_width_is_refused(kernel, d):
     with pytest.raises(DomainError, match=r"columns; they must have the same number"):
         empirical_map(kernel, rows())(rows(4, d))
+
+
+def test_a_norm_keeps_its_digits_where_products_cancel():
+    """Columns of size 1e6 whose terms cancel: aᵀKa has lost what Φᵀa has not."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 3)) * [1, 1e6, 1e-3] + [5, -2e6, 0]
+    a = rng.normal(size=80)
+    a -= X @ np.linalg.lstsq(X, a, rcond=None)[0] * (1 - 1e-9)
+    f = Function(Linear(), X, a)
+    exact = [sum(Fraction(c) * Fraction(x) for c, x in zip(a, column, strict=True))
+             for column in X.T]  # fmt: skip
+    square = float(sum(w * w for w in exact))
+    assert f.norm() ** 2 == pytest.approx(square, rel=1e-4)
+    assert f.inner(f) == pytest.approx(f.norm() ** 2, rel=1e-12)
+    assert (f - f).norm() < 1e-14 * np.abs(a) @ np.abs(X).sum(axis=1)
