@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer.domains import Items
-from mercer.errors import ValidityError
-from mercer.machines.svm_programs import MarginProgram, box_bounds, fill_bounds, fraction
-from mercer.machines.svr import SVR
+from mercer.machines.svm_programs import MarginProgram, fill_bounds, fraction
+from mercer.machines.svr import SVR, tube
 from mercer.plans import Plan
-from mercer.solvers.quadratic import Quadratic
 
 __all__ = ["NuSVR"]
 
@@ -80,15 +78,6 @@ class NuSVR(SVR):
 
     def _program(self, target: np.ndarray, weights: np.ndarray | None) -> MarginProgram:
         n = len(target)
-        bounds, none = box_bounds(self.C, weights, n), np.zeros(n)
-        if np.isinf(bounds).any():
-            raise ValidityError("C of NuSVR must be finite, found inf: ν would be a share of it")
+        bounds = self._bounds(weights, n)  # finite: ν is a share of them
         half = fill_bounds(bounds, fraction(self.nu) * float(bounds.sum()) / 2)
-        problem = Quadratic(
-            target=np.concatenate([target, target]),
-            lower=np.concatenate([none, -bounds]),
-            upper=np.concatenate([bounds, none]),
-            start=np.concatenate([half, -half]),
-            sizes=(n, n),
-        )
-        return MarginProgram([(0, n)], problem)
+        return tube(target, target, bounds, half, sizes=(n, n))

@@ -20,7 +20,7 @@ from mercer.machines.svm_programs import MarginProgram, box_bounds, positive_C
 from mercer.plans import Decision, Plan
 from mercer.solvers.quadratic import Quadratic
 
-__all__ = ["SVR"]
+__all__ = ["SVR", "tube"]
 
 
 class SVR(RegressorMixin, SupportVectorMachine):
@@ -109,16 +109,13 @@ class SVR(RegressorMixin, SupportVectorMachine):
 
     def _program(self, target: np.ndarray, weights: np.ndarray | None) -> MarginProgram:
         epsilon, n = number(self.epsilon, "epsilon"), len(target)
-        bounds, none = box_bounds(self.C, weights, n), np.zeros(n)
+        return tube(target - epsilon, target + epsilon, self._bounds(weights, n), np.zeros(n))
+
+    def _bounds(self, weights: np.ndarray | None, n: int) -> np.ndarray:
+        bounds = box_bounds(self.C, weights, n)
         if np.isinf(bounds).any():
-            raise ValidityError("C of SVR must be finite, found inf")
-        problem = Quadratic(
-            target=np.concatenate([target - epsilon, target + epsilon]),
-            lower=np.concatenate([none, -bounds]),
-            upper=np.concatenate([bounds, none]),
-            start=np.zeros(2 * n),
-        )
-        return MarginProgram([(0, n)], problem)
+            raise ValidityError(f"C of {type(self).__name__} must be finite, found inf")
+        return bounds
 
     def _largest_bound(self) -> float:
         return positive_C(self.C)
@@ -136,3 +133,18 @@ class SVR(RegressorMixin, SupportVectorMachine):
         True
         """
         return self._dry_run(X, 1)
+
+
+def tube(
+    below: np.ndarray, above: np.ndarray, bounds: np.ndarray, start: np.ndarray, **groups: Any
+) -> MarginProgram:
+    """Return the program of a tube: coefficients of items above it, then of those below it."""
+    none = np.zeros(len(bounds))
+    problem = Quadratic(
+        target=np.concatenate([below, above]),
+        lower=np.concatenate([none, -bounds]),
+        upper=np.concatenate([bounds, none]),
+        start=np.concatenate([start, -start]),
+        **groups,
+    )
+    return MarginProgram([(0, len(bounds))], problem)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.linalg import lapack
@@ -64,13 +64,23 @@ EXPECTED_STEPS = 15  # for nine digits, where steps are worth it
 ITEMS_A_STEP = 150
 
 
+class Refined(Protocol):
+    """A prepared problem, and perhaps the same with products in single precision."""
+
+    single: State | None
+
+    def multiply(self, V: np.ndarray) -> np.ndarray: ...
+
+
 class Preconditioned(State):
     """A problem with the factor of low rank that preconditions it, made when λ is known."""
 
     def __init__(self, problem: Problem, mixed: bool) -> None:
         super().__init__(problem)
         single = single_products(problem.gram) if mixed else None
-        self.single = None if single is None else State(replace(problem, gram=single))
+        self.single: State | None = None
+        if single is not None:
+            self.single = State(replace(problem, gram=single))
         self.factor: LowRankFactor | None = None
         self.enough = math.inf
 
@@ -198,22 +208,26 @@ class Iterative(Solver):
                 "not valid on these items, or its values are too large for the penalty "
                 f"{penalty:.3g}",
             )
-        return self._descend(state, R, penalty, inverse)
+        return self.descend(state, R, penalty, inverse)
 
-    def _descend(
-        self, state: Preconditioned, R: np.ndarray, penalty: float, inverse: LinearMap
+    def descend(
+        self, state: Refined, R: np.ndarray, penalty: float, inverse: LinearMap
     ) -> SolvedColumns:
+        """Step to the answer, in single precision as long as that helps."""
+        single = state.single
+
         def apply(V: np.ndarray) -> np.ndarray:
             return state.multiply(V) + penalty * V
 
         def apply_single(V: np.ndarray) -> np.ndarray:
-            return state.single.multiply(V) + penalty * V  # type: ignore[union-attr]
+            assert single is not None
+            return single.multiply(V) + penalty * V
 
         # Rounding may not allow the last digits. Then a relative residual of 1e-8 counts as
         # solved, and the certificate says so.
         return conjugate_gradients(
             apply, R, inverse, self.tol, self.steps, accepted=1e-8,
-            single=None if state.single is None else apply_single,
+            single=None if single is None else apply_single,
         )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from scipy.linalg import lapack
 from mercer.engine.tiles import spans
 from mercer.gram.single_precision import SinglePrecision, single_products
 from mercer.memory import afford
-from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
+from mercer.solvers.conjugate_gradients import LinearMap
 from mercer.solvers.cost import OVERHEAD, Cost, Requirements, Size, factor_seconds, product_seconds
 from mercer.solvers.iterative import Iterative
 from mercer.solvers.ridge.cholesky import MAX_PACKED_ORDER
@@ -34,10 +34,12 @@ EXPECTED_PRODUCTS = 6  # with the similarities, of the steps and of the residual
 class Rounded(State):
     """A problem whose matrix can be stored in single precision."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, mixed: bool) -> None:
         super().__init__(problem)
-        self.single: SinglePrecision | None = single_products(problem.gram)
-        self.products = self if self.single is None else State(replace(problem, gram=self.single))
+        self.rounded: SinglePrecision | None = single_products(problem.gram)
+        self.single: State | None = None
+        if mixed and self.rounded is not None:
+            self.single = State(replace(problem, gram=self.rounded))
         self.largest = float(problem.gram.diagonal().max(initial=0.0)) or 1.0
 
     def factor(self, shift: float) -> np.ndarray | None:
@@ -45,10 +47,10 @@ class Rounded(State):
         n = self.problem.gram.order
         afford(4.0 * n * n, f"a factor of {n} × {n} items", 'use Plan(solver="iterative")')
         M = np.empty((n, n), dtype=np.float32)
-        if self.single is None:
+        if self.rounded is None:
             self.problem.gram.fill(M)  # type: ignore[attr-defined]
         else:
-            self.single.fill_upper(M)
+            self.rounded.fill_upper(M)
         if self.roots is not None:
             roots = self.roots.astype(np.float32)
             for rows in spans(n, 256):
@@ -101,7 +103,7 @@ class SingleCholesky(Iterative):
         return Cost(int(4 * n**2 + size.tiles + rest), seconds)
 
     def prepare(self, problem: Problem) -> Rounded:  # type: ignore[override]
-        return Rounded(problem)
+        return Rounded(problem, self.mixed)
 
     def approximation(
         self, Y: np.ndarray, b: np.ndarray, certificate: float, history: tuple[float, ...]
@@ -121,23 +123,9 @@ class SingleCholesky(Iterative):
         for digits in (math.sqrt(n), float(n)):  # what rounding usually does, and at worst
             factor = state.factor(penalty + ROUNDING * digits * state.largest * heaviest)
             if factor is not None:
-                return self._refine(state, R, penalty, inverse_of(factor))
+                return self.descend(state, R, penalty, inverse_of(factor))
         message = "single precision was not enough for a factor; use precision='double'"
         return SolvedColumns(np.full_like(R, np.nan), "singular", message)
-
-    def _refine(
-        self, state: Rounded, R: np.ndarray, penalty: float, inverse: LinearMap
-    ) -> SolvedColumns:
-        def apply(V: np.ndarray) -> np.ndarray:
-            return state.multiply(V) + penalty * V
-
-        def apply_single(V: np.ndarray) -> np.ndarray:
-            return state.products.multiply(V) + penalty * V
-
-        return conjugate_gradients(
-            apply, R, inverse, self.tol, self.steps, accepted=1e-8,
-            single=apply_single if self.mixed and state.single is not None else None,
-        )  # fmt: skip
 
 
 def inverse_of(factor: np.ndarray) -> LinearMap:
