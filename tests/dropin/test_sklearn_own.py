@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SUITES = (
     ("svm/tests", "tests/test_kernel_ridge.py", "decomposition/tests/test_kernel_pca.py"),
+    ("gaussian_process/tests",),
     ("tests/test_kernel_approximation.py", "model_selection/tests/test_search.py"),
 )
 VERSION = "1.9"  # whose tests the list of failures is about
@@ -30,9 +31,9 @@ def outcomes(suite: tuple[str, ...], folder: Path) -> dict[str, str]:
     """Return how each of scikit-learn's tests of some files and folders ended, by its name."""
     places = [str(Path(sklearn.__file__).parent / part) for part in suite]
     found = folder / "outcomes.json"
-    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    paths = os.pathsep.join([str(ROOT / "src"), str(HERE)])
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.dropin.plugin", "-p", "no:cacheprovider",
+        [sys.executable, "-m", "pytest", "-p", "outcomes_plugin", "-p", "no:cacheprovider",
          "-c", os.devnull, "--rootdir", str(folder), "-q", "--tb=no", *places],
         env={**os.environ, "PYTHONPATH": paths, "MERCER_OUTCOMES": str(found)},
         capture_output=True, text=True, timeout=MAX_SECONDS, check=False, cwd=folder,

@@ -16,6 +16,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "svm": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC"),
     "kernel_ridge": ("KernelRidge",),
     "decomposition": ("KernelPCA",),
+    "gaussian_process": ("GaussianProcessClassifier", "GaussianProcessRegressor"),
     "kernel_approximation": ("Nystroem", "RBFSampler"),
     "model_selection": ("GridSearchCV",),
     "metrics.pairwise": (

@@ -1,7 +1,7 @@
 """A plugin of pytest: scikit-learn's names are mercer's, and outcomes go to a file.
 
-Loaded by ``-p tests.dropin.plugin`` into a process of its own, before anything of scikit-learn's
-tests is imported.
+Loaded by ``-p outcomes_plugin``, with this folder on the path, into a process of its own, before
+anything of scikit-learn's tests is imported.
 """
 
 from __future__ import annotations
