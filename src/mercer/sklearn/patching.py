@@ -13,7 +13,7 @@ __all__ = ["patch", "patched", "patching", "unpatch"]
 
 # The modules that have a counterpart here, and the names that it stands in for.
 NAMES: dict[str, tuple[str, ...]] = {
-    "svm": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC"),
+    "svm": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR", "l1_min_c"),
     "kernel_ridge": ("KernelRidge",),
     "decomposition": ("KernelPCA",),
     "gaussian_process": ("GaussianProcessClassifier", "GaussianProcessRegressor"),

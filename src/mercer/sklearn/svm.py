@@ -14,11 +14,14 @@ Examples
 from __future__ import annotations
 
 import sklearn.svm as theirs
+from sklearn.svm import l1_min_c
 
 from mercer.sklearn.libsvm import LibsvmEstimator
-from mercer.sklearn.linear import LinearSVC
+from mercer.sklearn.linear import LinearSVC, LinearSVR
 
-__all__ = ["SVC", "SVR", "LinearSVC", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM", "l1_min_c",
+]  # fmt: skip
 
 
 class SVC(LibsvmEstimator, theirs.SVC):

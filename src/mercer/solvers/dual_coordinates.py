@@ -38,6 +38,8 @@ class LinearOptimum:
         How often all rows were looked at.
     solved : bool
         Whether slopes differ by no more than was asked for.
+    coefficients : ndarray of shape (n,)
+        β with w = Σ βᵢxᵢ, up to what the gap says: how much each row counts, with its side.
     """
 
     weights: np.ndarray
@@ -46,6 +48,7 @@ class LinearOptimum:
     gap: float
     epochs: int
     solved: bool
+    coefficients: np.ndarray
 
 
 def descend(
@@ -100,7 +103,9 @@ def descend(
     primal = square / 2 + float(prices @ (slack**2 if squared else slack))
     dual = float(alpha.sum()) - square / 2 - float(ridge @ alpha**2) / 2
     gap = max(primal - dual, 0.0)
-    return LinearOptimum(w[:-1], float(w[-1]), primal, gap, int(done), bool(left <= tol))
+    return LinearOptimum(
+        w[:-1], float(w[-1]), primal, gap, int(done), bool(left <= tol), z * alpha
+    )
 
 
 @compiled(error_model="numpy")
