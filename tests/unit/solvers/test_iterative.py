@@ -1,15 +1,21 @@
 """Conjugate gradients with a randomly pivoted preconditioner."""
 
+import os
+import signal
+import sys
+import time
+
 import numpy as np
 import pytest
 
-from mercer import KernelRidge, Plan
+from mercer import KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.kernels import Gaussian
 from mercer.solvers import Cholesky, Iterative, Problem, conjugate_gradients, iterative
 from mercer.solvers.cost import Size
 from mercer.solvers.iterative import ITEMS_A_STEP, expected_steps
+from mercer.solvers.ridge.solver import State
 
 
 def system(count=400, width=2.0, seed=0):
@@ -205,3 +211,41 @@ def test_an_interrupted_ridge_is_fitted_and_says_so(monkeypatch):
     rest = y - K @ machine.dual_coef_ - 1e-3 * machine.dual_coef_
     assert found.certificate == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(y), rel=1e-6)
     np.testing.assert_allclose(machine.predict(X), K @ machine.dual_coef_, atol=1e-9)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+@pytest.mark.parametrize("kind", [KernelRidge, KernelRidgeClassifier])
+def test_a_fit_that_ctrl_c_ends_keeps_its_best_iterate_and_says_how_good_it_is(
+    kind, precision, monkeypatch
+):
+    """With a real signal, in the middle of a product."""
+    products, real = [], State.multiply
+
+    def multiply(self, V):
+        products.append(V)
+        if len(products) == 9:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)  # here it arrives
+        return real(self, V)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    labels = X[:, 0] > 0
+    target = np.where(labels, 1.0, -1.0)
+    follow = Plan(solver="iterative", rank=20, precision=precision, tol=1e-14)
+    machine = kind(Gaussian(0.7), 1e-7, follow=follow)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        monkeypatch.setattr(State, "multiply", multiply)
+        with pytest.warns(ConvergenceWarning, match="interrupted at a relative residual of"):
+            machine.fit(X, labels if kind is KernelRidgeClassifier else target)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    found = machine.solution_
+    assert found.status == "interrupted" and 9 <= len(products) < 20
+    a = machine.dual_coef_
+    rest = target - Gaussian(0.7)(X) @ a - 1e-7 * a
+    left = np.linalg.norm(rest) / np.linalg.norm(target)
+    assert found.certificate == pytest.approx(left, rel=1e-6) and 0 < left < 0.9
+    np.testing.assert_allclose(machine.function_(X), target - rest - 1e-7 * a, atol=1e-9)
