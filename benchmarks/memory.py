@@ -4,9 +4,9 @@ Each fit runs in a process of its own, forked after everything is imported and c
 peak is what the system says (VmHWM), with all that Python keeps of it. What was predicted is
 ``plan(...)`` before the fit. The bar is 1.3: a fit may take that share of what was foreseen. A
 small share is memory that a plan asks for and a fit does not take; the loosest are named below the
-table. MERCER_MEMORY="strings SVC" takes some kinds or machines only. A linear program is of a
-fifth of the items. Metrics are learned from vectors, and studies begin with a table, which may
-have a column of strings or texts.
+table, where that is more than ten megabytes. MERCER_MEMORY="strings SVC" takes some kinds or
+machines only. A linear program is of a fifth of the items. Metrics are learned from vectors, and
+studies begin with a table, which may have a column of strings or texts.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ KINDS = ("vectors", "strings", "graphs", "text", "table")
 # compiled its loops, which take tens of megabytes once.
 WARM = (60, 900, 2100)
 LOOSE = 0.3  # below which a prediction is named as loose
+UNUSED_BYTES = 10_000_000  # and which are asked for in vain; of less every process has some
 
 
 def items(kind: str, n: int) -> Any:
@@ -255,7 +256,7 @@ def report() -> str:
             share = measured / predicted
             beyond, total = beyond + (share > BAR), total + 1
             text = f"{share:.2f}{'!' if share > BAR else ''} ({predicted / 1e6:.0f} MB)"
-            if share < LOOSE:
+            if share < LOOSE and predicted - measured > UNUSED_BYTES:
                 loose.append(f"{name} of {kind} {share:.2f}")
         found.setdefault((name, kind), []).append(text)
     header = ("machine", "kind", *(f"{n} items" for n in SIZES))

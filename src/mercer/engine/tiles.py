@@ -305,7 +305,8 @@ def working_bytes(kernel: Formula, points: Points, products: bool = False) -> in
     area = min(len(points), tile_size(points)) ** 2
     if products and tile_size(points) != SPARSE_TILE:
         area = max(area, min(len(points) ** 2, STRIPE_AREA))
-    return 8 * count * area * kernel.workspace()
+    # Tiles do not overlap, so that no more of them are in work than there are entries.
+    return 8 * min(count * area, len(points) ** 2) * kernel.workspace()
 
 
 _thread = threading.local()

@@ -23,7 +23,11 @@ from mercer.machines.conforming.arguments import (
     column_of,
     count_of,
 )
-from mercer.machines.conforming.closed_form import LeftOutAnswers, has_closed_form
+from mercer.machines.conforming.closed_form import (
+    LeftOutAnswers,
+    bytes_without,
+    has_closed_form,
+)
 from mercer.machines.conforming.fold_machines import FoldMachine, TrainingRows
 from mercer.machines.conforming.guarantees import guarantee
 from mercer.machines.conforming.held_out_scores import HeldOutScores
@@ -230,8 +234,7 @@ class Conformal(BaseEstimator):
         method = method_of(self.machine, self.method, widths, count)
         folds = {"jackknife+": count, "split": 1}.get(method, int(self.folds))
         if method != "split" and widths == "constant" and has_closed_form(self.machine):
-            order = count if decision.route == "dual" else 0
-            kept = 8 * (3 * order**2 + count * folds)
+            kept = bytes_without(self.machine, X, folds)
             why = "an inverse matrix and a function for each fold, beside the machine"
             return decision.beside(kept, f"{method}: {why}")
         kept = (folds + 1) * bytes_kept(self.machine, X)

@@ -11,6 +11,8 @@ from mercer.domains import Items, is_frame
 from mercer.errors import PlanError, ValidityError
 from mercer.memory import available, format_bytes
 from mercer.plans import Decision
+from mercer.plans.chooser import UNSEEN_BYTES
+from mercer.solvers.cost import OVERHEAD
 
 __all__ = ["bytes_kept", "bytes_of", "plan_of", "plan_of_columns", "transformed"]
 
@@ -74,7 +76,7 @@ def bytes_kept(machine: Any, X: Items) -> int:
     return bytes_of(X) + points.fitted_bytes + 8 * NUMBERS_KEPT * len(points)
 
 
-def plan_of_columns(name: str, rows: int, numbers: int, why: str) -> Decision:
+def plan_of_columns(name: str, rows: int, numbers: int, why: str, frame: bool = False) -> Decision:
     """Return what a table takes whose columns become numbers, or raise `PlanError`.
 
     Parameters
@@ -85,8 +87,11 @@ def plan_of_columns(name: str, rows: int, numbers: int, why: str) -> Decision:
     numbers : int
         Of a row, that are held at the same time.
     why : str
+    frame : bool
+        Whether pandas takes part.
     """
-    memory, needed = available(), 8 * rows * numbers + 2_000_000
+    memory = available()
+    needed = 8 * rows * numbers + OVERHEAD + (UNSEEN_BYTES if frame else 0)
     if memory is not None and needed > memory:
         raise PlanError(
             f"{name} needs {format_bytes(needed)} for {rows} rows, but {format_bytes(memory)} are "

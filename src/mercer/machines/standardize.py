@@ -96,7 +96,7 @@ class Standardize(TransformerMixin, BaseEstimator):
         """
         rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
         why = "the numbers, a copy, and columns that tell gaps"
-        return plan_of_columns("standardize", rows, 4 * columns, why)
+        return plan_of_columns("standardize", rows, 4 * columns, why, frame=is_frame(X))
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn means and spreads from the rows of `X`."""

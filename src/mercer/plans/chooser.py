@@ -13,11 +13,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+from scipy import sparse
+
 from mercer.domains import Points, Vectors
 from mercer.engine.tiles import on_numpy, working_bytes
 from mercer.errors import PlanError, ValidityError
 from mercer.gram import choose_engine, engine_named
 from mercer.kernels import Kernel
+from mercer.kernels.features import FeatureMap
 from mercer.memory import available, format_bytes
 from mercer.plans.plan import Decision, Plan, format_seconds
 from mercer.solvers.cost import UNCONDITIONAL, Cost, Costed, Requirements, Size
@@ -38,6 +42,8 @@ __all__ = [
 
 # Of things that are not rows of numbers: Python's objects, and what allocators keep.
 UNSEEN_BYTES = 6_000_000
+SEEN_ITEMS = 64  # whose features say how many entries those of an item have
+SPREAD = 1.25  # the others may have some more
 
 Route = Literal["dual", "primal"]
 
@@ -222,8 +228,19 @@ def size_of(kernel: Kernel, points: Points, products: bool = False, **known: Any
         "tiles": tiles,
         "cheap": plain,
         "encodings": points.encoded_bytes + (0 if plain else UNSEEN_BYTES),
+        "feature_row": None if plain or finite is None else _feature_row(finite, points),
     }
     return Size(len(points), **(found | known))
+
+
+def _feature_row(finite: FeatureMap, points: Points) -> float | None:
+    """Return the bytes of the features of an item, if they are sparse, by a look at some items."""
+    some = np.unique(np.linspace(0, len(points) - 1, SEEN_ITEMS).astype(int))
+    features = finite(points[some])
+    if not sparse.issparse(features):
+        return None
+    entry = features.dtype.itemsize + 8  # a value and its column
+    return SPREAD * entry * features.nnz / len(some)
 
 
 # ---- where it is computed ----------------------------------------------------------------------

@@ -74,6 +74,8 @@ class Size:
         Steps of conjugate gradients that a preconditioner foresees, once there is one.
     encodings : int
         Bytes of what kernels make of the items before they compare them: counts of patterns.
+    feature_row : float or None
+        Bytes of the explicit features of one item, where most of them are zero and not stored.
     """
 
     items: int
@@ -94,6 +96,7 @@ class Size:
     solution_only: bool = True
     steps: float | None = None
     encodings: int = 0
+    feature_row: float | None = None
 
     @property
     def order(self) -> int:
@@ -196,6 +199,6 @@ def stored_cost(size: Size, workspace: int, seconds: float) -> Cost:
 
 def item_bytes(size: Size, feature_copies: int = 1) -> int:
     """Predict the bytes of the items, of their features, and of all that is small."""
-    features = 8 * size.items * (size.features or 0) * feature_copies
-    features = features if size.route == "primal" else 0
+    row = 8.0 * (size.features or 0) if size.feature_row is None else size.feature_row
+    features = size.items * row * feature_copies if size.route == "primal" else 0.0
     return int(size.items * size.row + features + size.encodings + OVERHEAD)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer import Plan
+from mercer import KernelMeans, Plan
 from mercer.errors import PlanError
-from mercer.kernels import Gaussian, Laplacian, Linear
+from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial, Text
 from mercer.plans import Nystrom, Size
-from mercer.plans.chooser import Candidate, choose
+from mercer.plans.chooser import Candidate, choose, size_of
 from mercer.solvers import Cholesky, Eigen, Iterative
 from mercer.solvers.cost import UNCONDITIONAL, Cost, Requirements
 
@@ -140,3 +140,19 @@ def test_steps_that_give_way_to_a_factor_are_not_what_ran(monkeypatch):
 def test_support_vector_machines_name_their_method(machine):
     fitted = machine(Gaussian(1.0)).fit(X, labels)
     assert fitted.plan_.solver == "smo" and "block SMO" in fitted.plan_.explain()
+
+
+def test_features_that_are_mostly_zero_count_by_their_entries():
+    words = [f"word{i}" for i in range(900)]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, 12)) for _ in range(1000)]
+    kernel = Text()
+    points = kernel.admit(texts)
+    size = size_of(kernel.resolve(points), points)
+    features = kernel.resolve(points).features(texts)
+    true = (features.data.nbytes + features.indices.nbytes) / 1000
+    assert size.features > 800 and true < size.feature_row < 2 * true
+    assert KernelMeans(kernel, 3).plan(texts).bytes < 0.5 * 8 * 1000 * size.features * 2 + 12e6
+    dense = Polynomial(3, offset=1.0)
+    vectors = dense.admit(rng.normal(size=(300, 3)))
+    assert size_of(dense, vectors).feature_row is None

@@ -15,7 +15,7 @@ from mercer.machines.ridge import Regression
 from mercer.plans.closed_form_routes import ClosedFormRoute, cheapest_route
 from mercer.selection import closed_form
 from mercer.selection.closed_form import ClosedFormTask, held_out_predictions
-from mercer.selection.scoring import Answers
+from mercer.selection.scoring import HeldOutAnswers
 from mercer.selection.shared_gram import SharedGramEvaluation
 from mercer.selection.splits import Split
 from mercer.solvers.working_set import MAX_STORED_ITEMS
@@ -191,6 +191,6 @@ def test_what_is_cheap_by_far_is_fast(n, count, size, penalties, other):
 )
 def test_many_items_of_a_support_vector_machine_share_no_gram_matrix(count, shared):
     """It has faster ways then, as its own plan says."""
-    study = SharedGramEvaluation(np.zeros((count, 2)), np.zeros(count), [], Answers(None))
+    study = SharedGramEvaluation(np.zeros((count, 2)), np.zeros(count), [], HeldOutAnswers(None))
     assert study._shares(SVC()) == shared
     assert study._shares(KernelRidge())

@@ -24,7 +24,7 @@ from mercer.machines.conforming.left_out import FeatureSums, LeftOut, leave_out,
 from mercer.memory import afford
 from mercer.rkhs import Function
 
-__all__ = ["LeftOutAnswers", "answers_without", "has_closed_form"]
+__all__ = ["LeftOutAnswers", "answers_without", "bytes_without", "has_closed_form"]
 
 MIN_EIGENVALUE = 1e-13  # of the centers' similarities, relative to the largest; less is rounding
 
@@ -101,6 +101,23 @@ def answers_without(
     else:
         found = leave_out_features(features, *given)
     return None if found is None else _answers(found, made)
+
+
+def bytes_without(machine: Any, X: Items, folds: int) -> int:
+    """Return about how many bytes `answers_without` takes for so many sets of items.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> bytes_without(KernelRidge("gaussian"), np.zeros((100, 2)), 10)
+    248000
+    """
+    points = machine._admit(X)
+    finite, n = machine._resolve(points).map_features(points), len(points)
+    if finite is None or finite.count >= n:
+        return 8 * (3 * n**2 + n * folds)  # the matrix, its inverse, a copy
+    p = finite.count  # as dense features, weighted, and what belongs to each item or fold
+    return 8 * (3 * n * p + 3 * p**2 + (2 * p * n if folds == n else p * folds))
 
 
 def _answers(found: LeftOut, made: Callable[[np.ndarray], Any]) -> LeftOutAnswers:
