@@ -75,11 +75,13 @@ def first_place(terms: list[Kernel], search: bool = True) -> Place:
 
 
 def descend(
-    errors: Callable[[list[Place]], list[float]], place: Place, sizes: tuple[int, ...]
-) -> Place:
+    errors: Callable[[list[Place]], list[float]], place: Place, sizes: tuple[int, ...],
+    axes: int | None = None,
+) -> Place:  # fmt: skip
     """Return the place on a grid from which no single parameter can be changed with a gain.
 
-    Both directions of a parameter are asked for at once, further steps one by one.
+    Both directions of a parameter are asked for at once, further steps one by one. With `axes`
+    only the first so many parameters are changed.
 
     Examples
     --------
@@ -92,8 +94,8 @@ def descend(
     while not math.isfinite(lowest) and place[0] + 1 < sizes[0]:  # a penalty that is too small
         place = (place[0] + 1, *place[1:])
         lowest = errors([place])[0]
-    axis, still = 0, 0
-    while still < len(sizes):
+    axis, still, axes = 0, 0, len(sizes) if axes is None else axes
+    while still < axes:
         near = [step for step in (1, -1) if 0 <= place[axis] + step < sizes[axis]]
         values = errors([_step(place, axis, step) for step in near])
         value, step = min(zip(values, near, strict=True), default=(math.inf, 0))
@@ -103,7 +105,7 @@ def descend(
             if not 0 <= place[axis] + step < sizes[axis]:
                 break
             value = errors([_step(place, axis, step)])[0]
-        axis = (axis + 1) % len(sizes)
+        axis = (axis + 1) % axes
     return place
 
 
@@ -186,10 +188,10 @@ class HeldOutErrors:
         counts = sum(float(np.sum(inverse.system.s[rows] ** 2)) for rows in self.blocks)
         return squares / counts
 
-    def search(self, place: Place) -> Place:
-        """Return the best place that is reached from another one."""
-        self.searching = True
-        descend(self, place, self.sizes)
+    def search(self, place: Place, axes: int | None = None) -> Place:
+        """Return the best place that is reached from another one, as `descend` does."""
+        self.searching = axes is None
+        descend(self, place, self.sizes, axes)
         return self.best[0]
 
     def inverse(self, place: Place) -> RidgeInverse:

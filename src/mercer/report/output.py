@@ -146,6 +146,7 @@ def metrics(study: Study) -> dict[str, Any]:
         "measure": study.measure,
         "error": study.error,
         "error_se": study.error_se,
+        "held_out_error": dict(zip(("value", "se"), study.judged_error, strict=True)),
         "baseline_error": study.baseline_error,
         "verdict": mood_of(study),
         "measures": all_measures(study),

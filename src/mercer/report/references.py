@@ -49,16 +49,16 @@ def comparison(study: Study) -> str:
 def trees_are_better(study: Study) -> str:
     """Say that boosted trees were better, if they were by more than noise; else nothing."""
     for one in study.references:
-        if one.name == TREES and one.error < study.error and _clear(study, one):
+        if one.name == TREES and one.error < study.judged_error[0] and _clear(study, one):
             return _compared(study, one)
     return ""
 
 
 def _compared(study: Study, one: Reference) -> str:
-    both = (one.error, one.error_se), (study.error, study.error_se)
+    both = (one.error, one.error_se), study.judged_error
     theirs, ours = (error_with_se(study.unit, *error)[0] for error in both)
     name = "Boosted trees were" if one.name == TREES else f"A {one.name} was"
-    errors, gap = f"{theirs} against {ours}", study.error - one.error
+    errors, gap = f"{theirs} against {ours}", study.judged_error[0] - one.error
     which = "better" if gap > 0 else "worse"
     if _clear(study, one):
         return f"{name} {which} here: {errors}."
@@ -69,7 +69,7 @@ def _compared(study: Study, one: Reference) -> str:
 
 def _clear(study: Study, one: Reference) -> bool:
     """Tell whether two errors differ by more than noise; in classes, by some rows at least."""
-    gap = abs(study.error - one.error)
+    gap = abs(study.judged_error[0] - one.error)
     if study.unit == "classify" and round(gap * len(study.truth)) < MIN_ROWS:
         return False
     return gap > _noise(study, one)
@@ -81,4 +81,4 @@ def _noise(study: Study, one: Reference) -> float:
     Both err on the same rows, and mostly on the same ones: where errors correlate by three
     quarters, this is two standard errors of their difference.
     """
-    return math.hypot(*(s for s in (study.error_se, one.error_se) if math.isfinite(s)))
+    return math.hypot(*(s for s in (study.judged_error[1], one.error_se) if math.isfinite(s)))

@@ -11,8 +11,8 @@ import numpy as np
 from mercer.machines.folds import stratified_folds
 
 __all__ = [
-    "MIN_IN_CLASS", "MIN_IN_INNER_CLASS", "baseline_error", "deal", "pooled_error", "portion",
-    "rare", "splits", "standard_error",
+    "MIN_IN_CLASS", "MIN_IN_INNER_CLASS", "as_error", "baseline_error", "deal", "pooled_error",
+    "pooled_mean", "portion", "rare", "row_losses", "shared_rows", "splits", "standard_error",
 ]  # fmt: skip
 
 MIN_IN_CLASS = 3  # rows; a class with fewer cannot be learned, chosen for and judged at once
@@ -88,7 +88,7 @@ class RowLoss(Protocol):
 
 def pooled_error(
     truths: Sequence[np.ndarray], answers: Sequence[np.ndarray], tied: Sequence[Tied] = (),
-    loss: RowLoss | None = None,
+    loss: RowLoss | None = None, shared: float = 0.0,
 ) -> tuple[float, float]:  # fmt: skip
     """Return the error of all held-out rows together, and its standard error.
 
@@ -98,34 +98,93 @@ def pooled_error(
     the same answer. For the root, it is multiplied by its derivative. Rows count by their weights,
     and where they come in groups, as many groups are drawn instead of rows. Another loss than
     these is a mean of what each row loses.
+
+    Parameters
+    ----------
+    truths, answers : sequence of ndarray
+        Of each fold.
+    tied : sequence of Tied
+    loss : RowLoss, optional
+    shared : float
+        What the variance of rows is more by than that of rows drawn one by one, as a share, where
+        machines of several folds have learned from the same rows (`shared_rows`).
     """
-    numbers = truths[0].dtype.kind == "f" and (loss is None or loss.rooted)
-    scale = 1.0
-    if loss is not None and not numbers:
-        losses = [loss.of(t, a) for t, a in zip(truths, answers, strict=True)]
-    elif numbers:  # so that neither the squares of huge numbers nor those of tiny ones are lost
-        off = [truth - answer for truth, answer in zip(truths, answers, strict=True)]
-        scale = float(max(np.abs(one).max(initial=0.0) for one in off)) or 1.0
-        losses = [(one / scale) ** 2 for one in off]
-    else:
-        losses = [(t != a).astype(float) for t, a in zip(truths, answers, strict=True)]
+    losses, unit = row_losses(truths, answers, loss)
+    return as_error(*pooled_mean(losses, tied, shared), unit)
+
+
+def as_error(mean: float, spread: float, unit: float | None) -> tuple[float, float]:
+    """Return a mean of `row_losses` and its standard error as an error."""
+    if unit is None:
+        return mean, spread
+    root = float(np.sqrt(max(mean, 0.0)))
+    return unit * root, unit * spread / (2 * root) if root else 0.0
+
+
+def row_losses(
+    truths: Sequence[np.ndarray], answers: Sequence[np.ndarray], loss: RowLoss | None = None
+) -> tuple[list[np.ndarray], float | None]:
+    """Return what is lost in each row, and the unit of errors whose squares these are, if any.
+
+    Errors of numbers are divided by the largest one, so that neither the squares of huge ones nor
+    those of tiny ones are lost.
+
+    Examples
+    --------
+    >>> row_losses([np.array(["a", "b"])], [np.array(["a", "a"])])
+    ([array([0., 1.])], None)
+    >>> row_losses([np.array([1.0, 2.0])], [np.array([1.0, 4.0])])
+    ([array([0., 1.])], 2.0)
+    """
+    pairs = list(zip(truths, answers, strict=True))
+    if truths[0].dtype.kind == "f" and (loss is None or loss.rooted):
+        off = [truth - answer for truth, answer in pairs]
+        unit = float(max(np.abs(one).max(initial=0.0) for one in off)) or 1.0
+        return [(one / unit) ** 2 for one in off], unit
+    if loss is not None:
+        return [loss.of(truth, answer) for truth, answer in pairs], None
+    return [(truth != answer).astype(float) for truth, answer in pairs], None
+
+
+def shared_rows(held: Sequence[int], learned: Sequence[int]) -> float:
+    """Return what folds add to the variance of an error by learning from the same rows.
+
+    The error is meant of a machine that learns from new rows too, but the machines of k folds
+    share most of their rows, and err together: of the variance between machines, means over folds
+    show too little. Where each holds out a share ρ of its rows, Nadeau & Bengio (2003) take ρ for
+    the correlation of two folds, so that to 1/k is added ρ/(1 − ρ): the rows that all folds hold
+    out over those that one learns from.
+
+    Examples
+    --------
+    >>> shared_rows([20] * 5, [80] * 5), round(shared_rows([10], [90]), 3)
+    (1.25, 0.111)
+    """
+    return float(np.sum(held) / np.mean(learned)) if np.sum(learned) else 0.0
+
+
+def pooled_mean(
+    losses: Sequence[np.ndarray], tied: Sequence[Tied] = (), shared: float = 0.0
+) -> tuple[float, float]:
+    """Return the mean of what is lost in the rows of all folds, and its standard error.
+
+    Parameters
+    ----------
+    losses, tied, shared
+        As in `pooled_error`.
+    """
     weights = [_weights(one, len(loss)) for one, loss in zip_longest(tied, losses)]
     sizes = np.array([w.sum() for w in weights])
     means = np.array([w @ loss for w, loss in zip(weights, losses, strict=True)])
     means = np.divide(means, sizes, out=np.zeros_like(means), where=sizes > 0)
-    every = np.concatenate(losses)
     total = float(sizes @ means / sizes.sum())
-    folds = len(losses)
-    share = sizes / sizes.sum()
+    folds, share = len(losses), sizes / sizes.sum()
     spread = np.sqrt(np.sum(share**2 * (means - total) ** 2) * folds / max(folds - 1, 1))
     groups = None
     if tied and tied[0].groups is not None:
         groups = np.concatenate([one.groups for one in tied])
-    spread = max(float(spread), standard_error(every, np.concatenate(weights), groups))
-    if numbers:
-        root = float(np.sqrt(total))
-        return scale * root, scale * spread / (2 * root) if root else 0.0
-    return total, spread
+    by_rows = standard_error(np.concatenate(losses), np.concatenate(weights), groups)
+    return total, max(float(spread), by_rows * float(np.sqrt(1 + shared)))
 
 
 def _weights(one: Tied | None, count: int) -> np.ndarray:

@@ -4,27 +4,48 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from mercer.errors import MercerError
-from mercer.studies.nested_cv import OuterFold, error_of
+from mercer.studies.all_rows_error import AllRowsError, all_rows_error
+from mercer.studies.nested_cv import OuterFold, error_of, shared_by
 from mercer.studies.results import LearningCurve
 
-__all__ = ["CURVE_SHARES", "learning_curve"]
+__all__ = ["CURVE_SHARES", "LearnedPart", "expected_error", "learned_parts", "learning_curve"]
 
 MAX_NOISE = 0.25  # of an error, up to which a small change of it says something
-CURVE_SHARES = (1 / 8, 1 / 4, 1 / 2, 1.0)  # of the rows, that a learning curve learns from
+HALF = 1 / 2
+CURVE_SHARES = (1 / 8, 1 / 4, HALF, 1.0)  # of the rows, that a learning curve learns from
 
 
-def learning_curve(
+@dataclass(frozen=True, eq=False)
+class LearnedPart:
+    """What machines say of held-out rows after learning from a part of the others.
+
+    Attributes
+    ----------
+    share : float
+    rows : int
+        That each fold learned from, on average.
+    answers : list of ndarray
+        One for each fold.
+    """
+
+    share: float
+    rows: int
+    answers: list[np.ndarray]
+
+
+def learned_parts(
     folds: Sequence[OuterFold], seed: int, step: Callable[..., None] = lambda *_: None
-) -> LearningCurve | None:
-    """Return errors of held-out rows after learning from parts of the others.
+) -> list[LearnedPart]:
+    """Return what is said of held-out rows after learning from parts of the others.
 
     Kernel and parameters are those that were chosen for each fold.
     """
-    sizes, errors, spreads = [], [], []
+    found = []
     smallest = min(len(fold.y) for fold in folds)
     classes = 0 if folds[0].y.dtype.kind == "f" else len(np.unique(folds[0].y))
     for share in CURVE_SHARES:
@@ -44,14 +65,39 @@ def learning_curve(
             count.append(len(some))
             step(1, f"{len(some)} rows")
         if len(count) == len(folds):
-            error, spread = error_of(folds, answers)
-            sizes.append(round(float(np.mean(count))))
-            errors.append(error)
-            spreads.append(spread)
-    if len(sizes) < 2:
+            found.append(LearnedPart(share, round(float(np.mean(count))), answers))
+    return found
+
+
+def learning_curve(
+    folds: Sequence[OuterFold], parts: Sequence[LearnedPart]
+) -> LearningCurve | None:
+    """Return errors of held-out rows after learning from parts of the others."""
+    if len(parts) < 2:
         return None
-    found = np.array(sizes), np.array(errors), np.array(spreads)
-    return LearningCurve(*found, _verdict(*found))
+    judged = [error_of(folds, part.answers) for part in parts]
+    sizes = np.array([part.rows for part in parts])
+    errors, spreads = np.array(judged).T
+    return LearningCurve(sizes, errors, spreads, _verdict(sizes, errors, spreads))
+
+
+def expected_error(
+    folds: Sequence[OuterFold], parts: Sequence[LearnedPart], everything: OuterFold
+) -> AllRowsError:
+    """Return what the machine that learns from all rows is expected to err.
+
+    Where the past predicts the future, folds differ by more than their rows, and the error stays
+    the one that was measured.
+    """
+    own = [fold.predictions[fold.winner.family.name] for fold in folds]
+    half = next((part.answers for part in parts if part.share == HALF), None)
+    if folds[0].arrangement.time is not None:
+        half = None
+    more = len(everything.y) / float(np.mean([len(fold.y) for fold in folds]))
+    return all_rows_error(
+        [fold.truth for fold in folds], own, half, more, [fold.tested for fold in folds],
+        folds[0].loss, shared_by(folds),
+    )  # fmt: skip
 
 
 def _predict_after(fold: OuterFold, some: np.ndarray) -> np.ndarray:

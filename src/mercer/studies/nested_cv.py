@@ -31,7 +31,7 @@ from mercer.studies.candidates import (
     candidate_kernels,
     on_columns,
 )
-from mercer.studies.folds import MIN_IN_INNER_CLASS, pooled_error, portion
+from mercer.studies.folds import MIN_IN_INNER_CLASS, pooled_error, portion, shared_rows
 from mercer.studies.grid_search import FamilyChoice, InnerFolds, choose
 from mercer.studies.losses import Loss
 from mercer.studies.many_rows import ManyRows, way_for_many_rows
@@ -305,7 +305,12 @@ def plan_of_fit(rows: int, penalty: float, learned: bool = True) -> Plan | None:
 def error_of(folds: Sequence[OuterFold], answers: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the error of what was answered for the held-out rows, and its standard error."""
     truths, tied = [fold.truth for fold in folds], [fold.tested for fold in folds]
-    return pooled_error(truths, answers, tied, folds[0].loss)
+    return pooled_error(truths, answers, tied, folds[0].loss, shared_by(folds))
+
+
+def shared_by(folds: Sequence[OuterFold]) -> float:
+    """Return what folds add to the variance of an error by learning from the same rows."""
+    return shared_rows([len(fold.test) for fold in folds], [len(fold.y) for fold in folds])
 
 
 def try_families(

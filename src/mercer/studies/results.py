@@ -248,6 +248,9 @@ class Study:
         How often they hold the truth, in all and of some kinds of rows.
     shares : ColumnShares or None
         How much each column contributed to held-out answers, where that can be divided.
+    held_out_error : tuple of float, or None
+        The error and its standard error as measured in the outer folds, whose machines have
+        learned from fewer rows. `error` is smaller where more rows clearly help.
     """
 
     task: str
@@ -282,6 +285,12 @@ class Study:
     known_errors: KnownErrors | None = None
     coverage: Coverage | None = None
     shares: ColumnShares | None = None
+    held_out_error: tuple[float, float] | None = None
+
+    @property
+    def judged_error(self) -> tuple[float, float]:
+        """The error that the outer folds measured, to compare with others of these folds."""
+        return self.held_out_error or (self.error, self.error_se)
 
     @property
     def X(self) -> Any:

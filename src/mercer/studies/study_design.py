@@ -26,6 +26,7 @@ from mercer.studies.admitted import (
     require_learnable,
     with_weight,
 )
+from mercer.studies.all_rows_error import AllRowsError
 from mercer.studies.arrangement import TIME_FOLDS
 from mercer.studies.attention import ColumnAttention, column_attention
 from mercer.studies.belonging import belonging
@@ -41,8 +42,13 @@ from mercer.studies.given import given_table
 from mercer.studies.horizons import horizons
 from mercer.studies.judged import judge_table
 from mercer.studies.known_errors import known_errors_of
-from mercer.studies.learning_curve import CURVE_SHARES, learning_curve
-from mercer.studies.losses import loss_of
+from mercer.studies.learning_curve import (
+    CURVE_SHARES,
+    expected_error,
+    learned_parts,
+    learning_curve,
+)
+from mercer.studies.losses import Loss, loss_of
 from mercer.studies.measures import NOTHING_MEASURED, measures_of
 from mercer.studies.nested_cv import InnerSelection, OuterFold, error_of, try_families
 from mercer.studies.on_cluster import where_notes
@@ -412,13 +418,11 @@ class StudyDesign:
             fitted = time.monotonic()
             for fold in folds:
                 fold.judge_others()
-            curve = learning_curve(folds, seed, step)
+            parts = learned_parts(folds, seed, step)
             others = references(folds, seed, step) if self.with_references else ()
         held_out = _held_out(y, folds)
         truth = y[held_out.rows]
-        error, error_se = error_of(
-            folds, [fold.predictions[fold.winner.family.name] for fold in folds]
-        )
+        expected = expected_error(folds, parts, everything)
         loss = self.procedure.loss or USUAL
         baseline = baseline_error(y, outer, tied, loss if loss.special else None)
         model: Any = everything.model()
@@ -437,13 +441,16 @@ class StudyDesign:
                 tied.part(held_out.rows),
             )
         careful = findings(
-            judged, self.task, held_out.fold, held_out.prediction, error, error_se, baseline,
+            judged, self.task, held_out.fold, held_out.prediction, expected.measured,
+            expected.measured_se, baseline,
             winner.edges, measures.informative, loss, belonging(self.sheet, self.procedure),
         )  # fmt: skip
         known = known_errors_of(everything, held_out, truth, classes, tied.part(held_out.rows))
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
         attention = _attention(everything, folds)
         reason = (f"Metric: {winner.reason}.",) if winner.reason else ()
+        if expected.extrapolated:
+            reason = (*reason, _extrapolated(expected, loss, self.task))
         if everything.many is not None:
             reason = (*reason, f"Learned from {everything.many.reason}.")
         study = Study(
@@ -451,14 +458,15 @@ class StudyDesign:
             sheet=self.sheet,
             machine=model,
             classes=classes,
-            error=error,
-            error_se=error_se,
+            error=expected.error,
+            error_se=expected.error_se,
+            held_out_error=(expected.measured, expected.measured_se),
             baseline_error=baseline,
             kernel=winner.formula,
             parameters=parameters,
             attempts=tuple(self._attempts(folds, everything, tried)),
             surface=winner.surface,
-            curve=curve,
+            curve=learning_curve(folds, parts),
             held_out=held_out,
             typical=typical,
             confused=confused,
@@ -520,6 +528,17 @@ class StudyDesign:
 def _told(candidate: CandidateKernel) -> str:
     """Return a kernel with the scale of the rows that it sees."""
     return repr(candidate.kernel) + ROWS_IN_WORDS.get(candidate.rows, "")
+
+
+def _extrapolated(expected: AllRowsError, loss: Loss, task: str) -> str:
+    """Say how the error that is told differs from the one that was measured, and why."""
+    share = loss.share or (loss is USUAL and task == "classify")
+    told = "{:.1%} ± {:.1%}" if share else "{:.4g} ± {:.2g}"
+    measured = told.format(expected.measured, expected.measured_se)
+    return (
+        "The outer folds learned from fewer rows than the machine in the end, and had an error of "
+        f"{measured}. Twice as many rows clearly lowered it, so that less is expected of all rows."
+    )
 
 
 def _timings(begin: float, chosen: float, fitted: float, end: float) -> dict[str, float]:

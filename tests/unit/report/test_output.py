@@ -120,7 +120,7 @@ REQUIRED = {
 MORE = {
     "measure", "parameters", "target", "rows", "classes", "columns", "attempts", "folds",
     "warnings", "notes", "budget", "file", "verdict", "measures", "references", "attention",
-    "effects", "rows_held_out",
+    "effects", "rows_held_out", "held_out_error",
 }  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from mercer.kernels import Spectrum
 from mercer.sources import Column
 from mercer.studies.candidates import families
 from mercer.studies.folds import splits
-from mercer.studies.learning_curve import _verdict, learning_curve
-from mercer.studies.nested_cv import InnerSelection, try_families
+from mercer.studies.learning_curve import _verdict, expected_error, learned_parts, learning_curve
+from mercer.studies.nested_cv import InnerSelection, error_of, try_families
 from mercer.studies.preparation import Preparation
 
 TRIED, LEFT = families("classify", None, 2, learned=False)
@@ -145,27 +145,45 @@ def wave_folds(count, noise=0.3, seed=0):
 
 def test_errors_fall_with_more_rows_down_to_those_of_the_folds():
     some = wave_folds(240)
-    curve = learning_curve(some, 0)
+    curve = learning_curve(some, learned_parts(some, 0))
     assert curve.sizes.tolist() == [24, 48, 96, 192]
     assert curve.errors[0] > curve.errors[-1]
     residuals = np.concatenate([fold.truth - fold.predictions["ridge"] for fold in some])
     assert curve.errors[-1] == pytest.approx(np.sqrt(np.mean(residuals**2)), rel=1e-9)
 
 
+def test_where_more_rows_help_less_is_expected_of_all_rows_than_of_folds():
+    some = wave_folds(100, noise=0.05)
+    every = selection(task="regress").split(
+        np.concatenate([fold.prepared.new for fold in some]),
+        np.concatenate([fold.truth for fold in some]),
+        np.arange(100), np.zeros(0, dtype=int),
+    )  # fmt: skip
+    parts = learned_parts(some, 0)
+    found = expected_error(some, parts, every)
+    assert (found.measured, found.measured_se) == error_of(
+        some, [fold.predictions["ridge"] for fold in some]
+    )
+    assert found.extrapolated and 0.6 * found.measured < found.error < found.measured
+    without = [part for part in parts if part.share != 0.5]
+    assert expected_error(some, without, every).error == found.measured
+
+
 def test_the_same_seed_gives_the_same_curve():
     some = wave_folds(80)
-    one, other, third = (learning_curve(some, seed) for seed in (0, 0, 1))
+    one, other, third = (learning_curve(some, learned_parts(some, seed)) for seed in (0, 0, 1))
     assert np.array_equal(one.errors, other.errors)
     assert not np.array_equal(one.errors, third.errors)
 
 
 def test_too_few_rows_have_no_curve():
-    assert learning_curve(wave_folds(12), 0) is None
+    some = wave_folds(12)
+    assert learning_curve(some, learned_parts(some, 0)) is None
 
 
 def test_every_step_is_counted():
     counted = []
-    learning_curve(wave_folds(30), 0, lambda n=1, _="": counted.append(n))
+    learned_parts(wave_folds(30), 0, lambda n=1, _="": counted.append(n))
     assert sum(counted) == 4 * 5
 
 
@@ -188,5 +206,5 @@ def test_all_rows_are_not_learned_from_again():
     name = some[0].winner.family.name
     for fold in some:
         fold.predictions[name] = fold.truth
-    curve = learning_curve(some, 0)
+    curve = learning_curve(some, learned_parts(some, 0))
     assert curve.errors[-1] == 0.0 and curve.errors[0] > 0.0

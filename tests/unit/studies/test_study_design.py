@@ -13,7 +13,7 @@ import mercer
 from mercer.errors import DomainError, ValidityError
 from mercer.kernels import Gaussian
 from mercer.studies import design, study
-from mercer.studies.folds import pooled_error, splits
+from mercer.studies.folds import pooled_error, shared_rows, splits
 from mercer.studies.study_design import outer_folds
 
 
@@ -62,8 +62,9 @@ def test_the_error_is_that_of_the_held_out_predictions(found):
     assert found.error == pytest.approx(wrong.mean(), rel=1e-14)
     parts = [found.held_out.fold == k for k in range(found.folds[0])]
     again = pooled_error(
-        [found.y[p] for p in parts], [found.held_out.prediction[p] for p in parts]
-    )
+        [found.y[p] for p in parts], [found.held_out.prediction[p] for p in parts],
+        shared=shared_rows([p.sum() for p in parts], [(~p).sum() for p in parts]),
+    )  # fmt: skip
     assert (found.error, found.error_se) == again
 
 
