@@ -163,10 +163,10 @@ def rational(X, y, classes, c, alpha, label_alpha):
     return trace, partition
 
 
-def diva(X, y, v, w, rate, focus=0.0, choice=1.0):
+def diva(X, y, v, w, rate, focus=0.0, choice=1.0, error="squares"):
     """Return P(category) before each trial from given first weights (Kurtz, 2007).
 
-    Slopes are those of ½Σ(x − y)² by small differences: backpropagation has nothing to hide.
+    Slopes are those of the error by small differences: backpropagation has nothing to hide.
     """
 
     def logistic(value):
@@ -178,6 +178,9 @@ def diva(X, y, v, w, rate, focus=0.0, choice=1.0):
         return [logistic(sum(a * b for a, b in zip(row, h, strict=True))) for row in w[k]]
 
     def loss(x, k, v, w):
+        if error == "cross-entropy":
+            pairs = zip(x, draw(x, k, v, w), strict=True)
+            return -sum(a * math.log(b) + (1 - a) * math.log(1 - b) for a, b in pairs)
         return 0.5 * sum((a - b) ** 2 for a, b in zip(x, draw(x, k, v, w), strict=True))
 
     trace = []

@@ -32,7 +32,7 @@ from mercer.cognition.learners.covis import COVIS
 from mercer.cognition.learners.cues import ConfiguralCue, DeltaRule
 from mercer.cognition.learners.diva import DIVA
 from mercer.cognition.learners.exit import EXIT
-from mercer.cognition.learners.learning_curves import Search, fit_alcove
+from mercer.cognition.learners.learning_curves import Search, fit_alcove, fit_curves
 from mercer.cognition.learners.rational import RationalModel
 from mercer.cognition.learners.sustain import SUSTAIN
 from mercer.cognition.people.comparing import PeopleComparison, compare_people
@@ -112,6 +112,7 @@ __all__ = [
     "dot_patterns_asked",
     "filtration_condensation",
     "fit_alcove",
+    "fit_curves",
     "fit_gradient",
     "fit_people",
     "five_four",

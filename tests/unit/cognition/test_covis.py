@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp, ndtri
 
-from mercer.cognition import COVIS, information_integration, shj
+from mercer.cognition import COVIS, fit_people, information_integration, shj, simulate_people
+from mercer.cognition.learners.covis_filter import normal_quantile
+from mercer.cognition.learners.learner import admit_trials
+from mercer.cognition.people.likelihoods import people_of
 from mercer.errors import DomainError, ValidityError
 from tests.oracles.learners import covis
 
@@ -65,11 +69,84 @@ def test_trust_goes_to_the_system_that_is_right():
     assert easy.spoke_.mean() > hard.spoke_.mean()
 
 
+@pytest.mark.parametrize("system", ["both", "explicit", "procedural"])
+@pytest.mark.parametrize("answers", [[0, 1, 1, 0, 1], [1, 0, -1, 0, 0]])
+def test_the_likelihood_is_the_mean_over_learners_who_know_nothing_of_the_answers(system, answers):
+    """By brute force: the share of independent learners who answer so, lapses included."""
+    design, order = shj("II"), np.array([0, 3, 5, 1, 6])
+    trials = admit_trials(design.stimuli[order], design.categories[order], None)
+    given = np.array(answers)
+    options = {**BUSY, "system": system, "up": 2.0, "nmda": 0.002}
+    found = []
+    for seed in range(6000):
+        said = COVIS(**options, random_state=seed)._learn(trials).trace_.argmax(axis=1)
+        chances = 0.9 * (said == given) + 0.05
+        found.append(chances[given >= 0].prod())
+    exact, error = np.mean(found), np.std(found) / np.sqrt(6000)
+    filtered = [
+        COVIS(**options, lapse=0.1, random_state=seed)._chances(trials, given).prod()
+        for seed in range(40)
+    ]
+    error = np.hypot(error, np.std(filtered) / np.sqrt(40))
+    assert error < 0.06 * exact
+    assert np.mean(filtered) == pytest.approx(exact, abs=4 * error)
+
+
+def test_the_likelihood_does_not_depend_on_the_number_of_particles():
+    design = shj("III", blocks=6)
+    made = simulate_people(COVIS(lapse=0.05), design, 2, free=("lapse",), seed=1)
+    few, many = [], []
+    for seed in range(8):
+        for count, found in ((150, few), (1000, many)):
+            model = COVIS(lapse=0.05, particles=count, random_state=seed)
+            people = people_of(model, made.experiment, ("lapse",))
+            found.append(people.log_likelihoods(made.truth, np.arange(2)))
+    assert np.std(many, axis=0).max() < 1.5 and np.std(many) > 0
+    # Of the likelihood itself the mean is right, whatever the number.
+    few, many = (logsumexp(one, axis=0) - np.log(8) for one in (few, many))
+    assert np.abs(few - many).max() < 1.5
+
+
+def test_a_share_of_lapses_answers_by_chance():
+    design = shj("I")
+    clean, lapsing = (COVIS(lapse=x).simulate(design, 100)[-4:].mean() for x in (0.0, 0.3))
+    assert lapsing - clean == pytest.approx(0.15, abs=0.03)
+
+
+def test_what_never_happens_has_no_chance_without_lapses():
+    trials = admit_trials([[0.0], [1.0]] * 20, ["a", "b"] * 20, None)
+    opposite = np.tile([1, 0], 20)
+    certain = COVIS(system="explicit")._chances(trials, opposite)
+    assert (certain == 0).all()
+    lapsing = COVIS(system="explicit", lapse=0.2)._chances(trials, opposite)
+    np.testing.assert_allclose(lapsing, 0.1)
+
+
+def test_quantiles_of_the_normal_distribution():
+    p = np.concatenate([np.geomspace(1e-290, 0.5, 200), 1 - np.geomspace(1e-15, 0.5, 100)])
+    np.testing.assert_allclose([normal_quantile(x) for x in p], ndtri(p), rtol=2e-9, atol=2e-9)
+
+
+@pytest.mark.slow
+def test_what_differs_between_people_is_recovered():
+    """Curiosity decides how long a useful rule is kept, lapses how many answers mean nothing."""
+    truth = COVIS(curiosity=1.0, lapse=0.08)
+    made = simulate_people(truth, shj("III"), 16, spread=0.8, free=("curiosity", "lapse"), seed=2)
+    found = fit_people(COVIS(particles=200), made.experiment, ("curiosity", "lapse"))
+    error = made.truth.std(axis=0) / 4
+    assert (np.abs(found.center - made.truth.mean(axis=0)) < 4 * error + 0.3).all()
+    correlation = np.corrcoef(found.persons["lapse"], made.persons["lapse"])[0, 1]
+    assert correlation > 0.6
+    assert found.typical["lapse"] == pytest.approx(0.08, abs=0.05)
+
+
 @pytest.mark.parametrize(
     ("model", "y", "kind", "error"),
     [
         (COVIS(), ["a", "b", "c"], DomainError, "two answers, found 3 categories"),
         (COVIS(trust=1.5), ["a", "b", "a"], ValidityError, r"from 0 to 1, found 1\.5"),
+        (COVIS(lapse=1.5), ["a", "b", "a"], ValidityError, "lapse of COVIS must be from 0 to 1"),
+        (COVIS(particles=0), ["a", "b", "a"], ValidityError, "particles"),
         (COVIS(width=0.0), ["a", "b", "a"], ValidityError, "width"),
         (COVIS(system="verbal"), ["a", "b", "a"], ValidityError, "system cannot be 'verbal'"),
     ],

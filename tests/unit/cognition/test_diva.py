@@ -8,7 +8,9 @@ from mercer.errors import DomainError, ValidityError
 from tests.oracles.learners import diva
 
 
-@pytest.mark.parametrize("parameters", [{}, {"focus": 2.0, "choice": 1.5}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"focus": 2.0, "choice": 1.5, "error": "cross-entropy"}]
+)
 def test_learning_is_that_of_the_equations(parameters):
     rng = np.random.default_rng(0)
     X, y = rng.random((30, 3)), rng.integers(2, size=30)
@@ -48,6 +50,7 @@ def test_the_order_of_difficulty_is_that_of_the_paper():
     ("model", "X", "kind", "error"),
     [
         (DIVA(0.1), [[0.0], [2.0]], DomainError, r"stimulus 1 is 2\.0; DIVA redraws"),
+        (DIVA(0.1, error="crossentropy"), [[0.0], [1.0]], ValidityError, "mean 'cross-entropy'"),
         (DIVA(0.1, hidden=0), [[0.0], [1.0]], ValidityError, "hidden"),
         (DIVA(0.1, spread=0.0), [[0.0], [1.0]], ValidityError, "would stay equal"),
     ],

@@ -8,7 +8,6 @@ from scipy.stats import norm
 
 from mercer.cognition import (
     ALCOVE,
-    COVIS,
     DIVA,
     EBRW,
     EXIT,
@@ -43,7 +42,7 @@ from mercer.cognition.people.chains import effective_size, split_rhat
 from mercer.cognition.people.likelihoods import people_of
 from mercer.cognition.people.modes import find_modes
 from mercer.cognition.people.population import laplace_moments, sampled_moments
-from mercer.cognition.people.sampler import Prior, sample
+from mercer.cognition.people.sampler import Prior, SamplingTask, sample
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError
 
 MADE = simulate_people(GCM(3.0), five_four(), subjects=12, trials=20, seed=1)
@@ -107,6 +106,12 @@ def test_learners_have_the_likelihood_of_their_trace():
         assert found[s] == pytest.approx(expected, rel=1e-9)
 
 
+class Mute(DeltaRule):
+    """A learner of which nothing can be fitted."""
+
+    fittable = {}
+
+
 LEARNERS = [
     ALCOVE(6.0, 2.0, 0.1, 0.5),
     SUSTAIN(5.0, 1.5, 5.0, 0.1),
@@ -135,6 +140,66 @@ def test_every_learner_has_a_likelihood_that_can_be_fitted(model):
         assert values[s] == pytest.approx(np.maximum(shown, np.log(1e-12)).sum(), rel=1e-9)
     modes = find_modes(people, made.truth.mean(axis=0), np.full(people.space.size, 0.3), steps=2)
     assert (modes.log_likelihoods >= values - 5).all() and np.isfinite(modes.covariance).all()
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=lambda model: type(model).__name__)
+def test_slopes_of_people_are_those_of_differences(model):
+    made = simulate_people(model, shj("II", blocks=2), subjects=2, seed=1)
+    people = people_of(model, made.experiment)
+    if not people.sloped:
+        assert isinstance(model, (RationalModel, EXIT, DIVA))
+        return
+    values, slopes, information = people.with_slopes(made.truth, np.arange(2))
+    np.testing.assert_allclose(values, people.log_likelihoods(made.truth, np.arange(2)))
+    numeric = np.empty_like(slopes)
+    for i, step in enumerate(1e-5 * np.eye(people.space.size)):
+        ends = [people.log_likelihoods(made.truth + way * step, np.arange(2)) for way in (1, -1)]
+        numeric[:, i] = (ends[0] - ends[1]) / 2e-5
+    if not model.jumps:  # where another of two equally active clusters may win in between
+        np.testing.assert_allclose(slopes, numeric, rtol=1e-4, atol=1e-4)
+    assert (np.linalg.eigvalsh(information) > -1e-9).all()
+    assert np.abs(slopes).max() > 0.01
+
+
+def test_the_information_of_trials_is_the_covariance_of_scores():
+    """Over many answers of one person to the same trials."""
+    model, design = DeltaRule(0.1, 2.0), shj("IV", blocks=1)
+    order = design.trials(np.random.default_rng(0))
+    P = model.fit(design.stimuli[order], design.categories[order]).trace_
+    rng, scores = np.random.default_rng(1), []
+    for _ in range(400):
+        answers = np.where(rng.random(len(order)) < P[:, 0], "A", "B")
+        table = pd.DataFrame(design.stimuli[order], columns=["x", "y", "z"])
+        table = table.assign(subject=0, category=design.categories[order], answer=answers)
+        people = people_of(model, Experiment.from_trials(table))
+        here = people.space.of({"rate": 0.1, "choice": 2.0})[None]
+        _, slopes, information = people.with_slopes(here, np.zeros(1, dtype=int))
+        scores.append(slopes[0])
+    np.testing.assert_allclose(np.cov(np.array(scores).T), information[0], rtol=0.2, atol=0.1)
+    assert np.abs(np.mean(scores, axis=0)).max() < 4 * np.sqrt(information[0].max() / 400)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [ConfiguralCue(0.02, 4.0), ALCOVE(5.0, 2.0, 0.1, 0.3), PearceHall(0.2, 0.3, 4.0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_modes_by_slopes_are_those_by_differences(model, monkeypatch):
+    made = simulate_people(model, shj("II", blocks=4), subjects=5, seed=3)
+    people = people_of(model, made.experiment)
+    center, spread = made.truth.mean(axis=0), np.full(people.space.size, 0.3)
+
+    def objective(modes):
+        return modes.log_likelihoods + norm.logpdf(modes.at, center, spread).sum(axis=1)
+
+    sloped = find_modes(people, center, spread)
+    monkeypatch.setattr(type(people), "sloped", property(lambda self: False))
+    other = find_modes(people, center, spread)
+    assert (np.abs(objective(sloped) - objective(other)) < 0.01).all()
+    np.testing.assert_allclose(sloped.at, other.at, atol=0.02)
+    if isinstance(model, ConfiguralCue):  # the others have corners, and no one curvature there
+        np.testing.assert_allclose(sloped.at, other.at, atol=1e-3)
+        np.testing.assert_allclose(sloped.covariance, other.covariance, rtol=0.01, atol=1e-4)
 
 
 def test_people_are_taken_in_pieces_where_memory_is_short(monkeypatch):
@@ -249,8 +314,8 @@ def test_the_sampler_has_the_exact_posterior_of_normal_people():
     y = np.array([1.0, 3.0, 2.0, 4.0, 2.5, 0.5, 3.2, 1.7])
     people, prior = Normal(y), Prior(np.zeros(1), wide=3.0, scale=1.0)
     modes = find_modes(people, np.array([2.0]), np.array([1.0]))
-    draws = sample(people, modes, np.array([2.0]), np.array([1.0]), prior, 4, 2500, 300,
-                   np.random.default_rng(0))  # fmt: skip
+    wanted = SamplingTask(people, prior, modes, np.array([2.0]), np.array([1.0]), 4, 2500, 300)
+    draws = sample(wanted, np.random.default_rng(0))
     sigma = np.linspace(1e-3, 30, 6000)
     v = 1 + sigma**2
     precision = len(y) / v + 1 / 9
@@ -379,7 +444,7 @@ def test_single_trials_can_be_held_out():
         (lambda: fit_people(GCM(), MADE.experiment, method="em"), ValidityError, "method"),
         (lambda: fit_people(GCM(), MADE.experiment, free=()), ValidityError, "no parameter"),
         (lambda: fit_people(ALCOVE(1, 1, 0.1, 0.1), MADE.experiment), DomainError, "from_csv"),
-        (lambda: fit_people(COVIS(), MADE.experiment), DomainError, "no likelihood of answers"),
+        (lambda: fit_people(Mute(0.1), MADE.experiment), DomainError, "no likelihood of answers"),
         (lambda: fit_people(VaryingAbstraction(), MADE.experiment), DomainError, "is a search"),
         (lambda: fit_people("GCM", MADE.experiment), DomainError, "has no likelihood"),
         (lambda: simulate_people(ALCOVE(1, 1, 0.1, 0.1), MADE.experiment), DomainError, "Design"),

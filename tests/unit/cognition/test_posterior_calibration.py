@@ -10,7 +10,7 @@ from mercer.cognition import GCM, Experiment, five_four, posterior
 from mercer.cognition.people.chains import effective_size, split_rhat
 from mercer.cognition.people.coordinates import Coordinates
 from mercer.cognition.people.modes import find_modes
-from mercer.cognition.people.sampler import Prior, sample
+from mercer.cognition.people.sampler import Prior, SamplingTask, sample
 
 
 class NumbersOfPeople:
@@ -33,7 +33,7 @@ def test_where_the_truth_ranks_among_draws_is_uniform():
         people = NumbersOfPeople(u + rng.standard_normal(6))
         center, spread = np.array([people.y.mean()]), np.array([0.5])
         modes = find_modes(people, center, spread)
-        draws = sample(people, modes, center, spread, prior, 4, 100, 60, rng)
+        draws = sample(SamplingTask(people, prior, modes, center, spread, 4, 100, 60), rng)
         thin = slice(None, None, 4)
         for truth, found in ((mu, draws.center[:, thin, 0]), (sigma, draws.spread[:, thin, 0]),
                              (u[0], draws.persons[:, thin, 0, 0])):  # fmt: skip

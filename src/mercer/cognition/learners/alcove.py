@@ -21,6 +21,7 @@ from mercer.cognition.learners.learner import (
     softmax,
 )
 from mercer.cognition.learners.trial_loops import learn_alcove, simulate_alcove
+from mercer.cognition.learners.trial_slopes import slope_alcove
 from mercer.domains import Items
 from mercer.errors import ValidityError, suggestion
 from mercer.kernels import Shepard
@@ -97,7 +98,7 @@ class ALCOVE(Learner):
         The outputs o of Shepard's kernel with the learned attention, a column for each category.
     classes_ : ndarray
     search_ : Search
-        How the parameters were found, if by `fit_alcove`.
+        How the parameters were found, if by `fit_curves` or `fit_alcove`.
 
     Examples
     --------
@@ -111,13 +112,16 @@ class ALCOVE(Learner):
     array([0.79, 0.  , 0.  ])
     """
 
-    search_: Any
     fittable: ClassVar[dict[str, tuple[float, float]]] = {
         "sensitivity": (0.1, 30.0),
         "choice": (0.1, 20.0),
         "association_rate": (1e-4, 1.0),
         "attention_rate": (1e-5, 10.0),
     }
+    sloped = (
+        "sensitivity", "choice", "association_rate", "attention_rate", None, None, "noise",
+        "absent",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -191,6 +195,15 @@ class ALCOVE(Learner):
         )
         self.function_ = Function(self.kernel_, H, w)
         return self
+
+    def _slopes(self, trials: Trials, seeds: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        trace = np.empty((len(trials.order), len(trials.classes)))
+        slopes = np.zeros((*trace.shape, seeds.shape[1]))
+        stop = slope_alcove(
+            trials.stimuli, trials.codes, trials.order, trials.control,
+            distinct_rows(trials.stimuli), self._rule(), self._options(), seeds, trace, slopes,
+        )  # fmt: skip
+        return stop, trace, slopes
 
     def _prepare(self, stimuli: np.ndarray) -> Any:
         return stimuli, distinct_rows(stimuli)

@@ -20,6 +20,7 @@ from mercer.cognition.learners.associative_loops import (
     learn_associations,
     simulate_cues,
 )
+from mercer.cognition.learners.associative_slopes import slope_associations
 from mercer.cognition.learners.learner import Learner, Trials, softmax
 from mercer.errors import ValidityError
 from mercer.kernels import Linear
@@ -36,6 +37,7 @@ class AssociativeLearner(Learner):
     choice: float
     absent: float
     salience: Any
+    sloped = ("rate", "absent", "attention_rate", "least", "choice")
     _kind: int
 
     def _learn(self, trials: Trials) -> Self:
@@ -50,6 +52,16 @@ class AssociativeLearner(Learner):
         self.strengths_, self.associability_ = V, alpha
         self.function_ = Function(Linear(), np.eye(d), V)
         return self
+
+    def _slopes(self, trials: Trials, seeds: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        trace = np.empty((len(trials.order), len(trials.classes)))
+        slopes = np.zeros((*trace.shape, seeds.shape[1]))
+        stop = slope_associations(
+            self._kind, trials.stimuli, trials.codes, trials.order, trials.control,
+            (*self._rule(), float(self.choice)), seeds,
+            self._saliences(trials.stimuli.shape[1]), self._start, trace, slopes,
+        )  # fmt: skip
+        return stop, trace, slopes
 
     def _prepare(self, stimuli: np.ndarray) -> np.ndarray:
         return stimuli

@@ -10,14 +10,25 @@ from mercer.cognition.learners.chance import begin, coin, mix, normal
 from mercer.cognition.learners.trial_loops import RESET, TRANSFER
 from mercer.compiled import compiled
 
-__all__ = ["answer_covis", "learn_covis", "simulate_covis"]
+__all__ = [
+    "BOTH",
+    "EXPLICIT",
+    "activate_units",
+    "answer_covis",
+    "begin_covis",
+    "discriminant",
+    "learn_covis",
+    "simulate_covis",
+    "teach_covis",
+    "widest_rule",
+]
 
 BOTH, EXPLICIT, PROCEDURAL = 0, 1, 2
 PATIENCE = 0.025  # of the running mean of rewards
 
 
 @compiled(error_model="numpy")
-def _activate_units(x, units, width, active):
+def activate_units(x, units, width, active):
     for k in range(len(units)):
         gap = 0.0
         for i in range(len(x)):
@@ -36,7 +47,7 @@ def _speaks(system, trust, h_explicit, most_explicit, h_procedural, most_procedu
 
 
 @compiled(error_model="numpy")
-def _widest(stimuli, criterion):
+def widest_rule(stimuli, criterion):
     """Return the largest distance of any stimulus from the criterion."""
     most = 0.0
     for n in range(len(stimuli)):
@@ -91,6 +102,44 @@ def _reward(w, J, active, S, D, rule):
 
 
 @compiled(error_model="numpy")
+def begin_covis(rule, chance, salience, w, state):
+    """Let a learner be what it is before its first trial."""
+    d = len(salience)
+    salience[:] = 1.0 / d
+    state[0], state[2], state[3] = rule[15], 0.0, 0.0
+    state[1] = min(int(coin(mix(chance, 1)) * d), d - 1)
+    for k in range(len(w)):
+        for J in range(2):
+            w[k, J] = 0.001 + 0.0025 * coin(mix(chance, 1000 + 2 * k + J))
+
+
+@compiled(error_model="numpy")
+def discriminant(x, signs, rule, state, chance):
+    """Return h_E of the rule in use."""
+    in_use = int(state[1])
+    return signs[in_use] * (x[in_use] - rule[0]) + rule[1] * normal(mix(chance, 3))
+
+
+@compiled(error_model="numpy")
+def teach_covis(
+    right, by_rule, by_habit, strength, active, rule, chance, salience, w, state, weights
+):
+    """Let both systems learn from whether their own answers were right."""
+    in_use = int(state[1])
+    if by_rule == right:
+        salience[in_use] += rule[2]
+        state[0] += rule[16] * (1.0 - state[0])
+    else:
+        salience[in_use] -= rule[3]
+        state[0] -= rule[17] * state[0]
+        state[1] = _next_rule(salience, in_use, rule[4], rule[5], rule[6], chance, weights)
+    surprise = (1.0 if by_habit == right else -1.0) - state[3]
+    D = 1.0 if surprise > 1.0 else (0.0 if surprise < -0.25 else 0.8 * surprise + 0.2)
+    _reward(w, by_habit, active, strength, D, rule)
+    state[3] += PATIENCE * surprise
+
+
+@compiled(error_model="numpy")
 def learn_covis(
     stimuli, codes, order, control, units, signs, rule, options, salience, w, state, answers, spoke
 ):
@@ -103,35 +152,28 @@ def learn_covis(
     units : float64 array of shape (units, dimensions)
     signs : float64 array of shape (dimensions,)
         Which side of the criterion is the second category.
-    rule : (C, σ_E, Δ_C, Δ_E, γ, λ, a, α, σ_P, α_w, β_w, γ_w, D_b, θ_N, θ_A, θ_E, Δ_OC, Δ_OE)
+    rule : (C, σ_E, Δ_C, Δ_E, γ, λ, a, α, σ_P, α_w, β_w, γ_w, D_b, θ_N, θ_A, θ_E, Δ_OC, Δ_OE, ε)
+        The last is the share of lapses.
     options : (system, seed)
     salience : float64 array of shape (dimensions,)
     w : float64 array of shape (units, 2)
-    state : float64 array of shape (3,)
-        θ_E, the rule in use, the largest |h_P| so far.
+    state : float64 array of shape (4,)
+        θ_E, the rule in use, the largest |h_P| so far, the mean reward.
     answers, spoke : int64 arrays of shape (trials,)
         The last five are changed.
     """
     system, seed = options
-    criterion, d = rule[0], len(salience)
-    active, weights, S = np.empty(len(units)), np.empty(d), np.empty(2)
-    widest = _widest(stimuli, criterion)
+    active, weights, S = np.empty(len(units)), np.empty(len(salience)), np.empty(2)
+    widest = widest_rule(stimuli, rule[0])
     chance = begin(seed, order)
-    predicted, in_use = 0.0, 0
     for t in range(len(order)):
         chance = mix(chance, t)
         if t == 0 or control[t] == RESET:
-            salience[:] = 1.0 / d
-            in_use = min(int(coin(mix(chance, 1)) * d), d - 1)
-            state[0], state[2], predicted = rule[15], 0.0, 0.0
-            for k in range(len(units)):
-                for J in range(2):
-                    w[k, J] = 0.001 + 0.0025 * coin(mix(chance, 1000 + 2 * k + J))
-        x, right = stimuli[order[t]], codes[order[t]]
-        h_explicit = signs[in_use] * (x[in_use] - criterion)
-        h_explicit += rule[1] * normal(mix(chance, 3))
+            begin_covis(rule, chance, salience, w, state)
+        x = stimuli[order[t]]
+        h_explicit = discriminant(x, signs, rule, state, chance)
         by_rule = 1 if h_explicit > 0.0 else 0
-        _activate_units(x, units, rule[7], active)
+        activate_units(x, units, rule[7], active)
         for J in range(2):
             S[J] = rule[8] * normal(mix(chance, 4 + J))
             for k in range(len(units)):
@@ -141,33 +183,24 @@ def learn_covis(
         state[2] = max(state[2], abs(h_procedural))
         talks = _speaks(system, state[0], h_explicit, widest, h_procedural, state[2])
         answers[t], spoke[t] = by_rule if talks else by_habit, 1 if talks else 0
-        state[1] = in_use
-        if control[t] == TRANSFER:
-            continue
-        if by_rule == right:
-            salience[in_use] += rule[2]
-            state[0] += rule[16] * (1.0 - state[0])
-        else:
-            salience[in_use] -= rule[3]
-            state[0] -= rule[17] * state[0]
-            in_use = _next_rule(salience, in_use, rule[4], rule[5], rule[6], chance, weights)
-        reward = 1.0 if by_habit == right else -1.0
-        surprise = reward - predicted
-        D = 1.0 if surprise > 1.0 else (0.0 if surprise < -0.25 else 0.8 * surprise + 0.2)
-        _reward(w, by_habit, active, S[by_habit], D, rule)
-        predicted += PATIENCE * surprise
-        state[1] = in_use
+        if rule[18] > 0.0 and coin(mix(chance, 7)) < rule[18]:
+            answers[t] = 1 if coin(mix(chance, 8)) < 0.5 else 0
+        if control[t] != TRANSFER:
+            teach_covis(
+                codes[order[t]], by_rule, by_habit, S[by_habit], active, rule, chance, salience, w,
+                state, weights,
+            )  # fmt: skip
 
 
 @compiled(error_model="numpy")
 def answer_covis(stimuli, units, signs, rule, options, w, state, answers):
     """Let answers be those to some stimuli, without noise and learning."""
     active, in_use = np.empty(len(units)), int(state[1])
-    widest = _widest(units, rule[0])
+    widest = widest_rule(units, rule[0])
     for n in range(len(stimuli)):
         x = stimuli[n]
         h_explicit = signs[in_use] * (x[in_use] - rule[0])
-        _activate_units(x, units, rule[7], active)
+        activate_units(x, units, rule[7], active)
         h_procedural = 0.0
         for k in range(len(units)):
             h_procedural += (w[k, 1] - w[k, 0]) * active[k]
@@ -179,7 +212,7 @@ def answer_covis(stimuli, units, signs, rule, options, w, state, answers):
 def simulate_covis(stimuli, codes, orders, units, signs, rule, options, errors):
     """Let a new subject learn each row of `orders`; errors[s, t] is 1 for a wrong answer."""
     T = orders.shape[1]
-    salience, w, state = np.empty(stimuli.shape[1]), np.empty((len(units), 2)), np.empty(3)
+    salience, w, state = np.empty(stimuli.shape[1]), np.empty((len(units), 2)), np.empty(4)
     answers, spoke = np.empty(T, dtype=np.int64), np.empty(T, dtype=np.int64)
     control = np.zeros(T, dtype=np.int64)
     for s in range(len(orders)):

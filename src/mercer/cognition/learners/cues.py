@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer.cognition.learners.learner import Learner, Trials, softmax
 from mercer.cognition.learners.trial_loops import learn_delta_rule, simulate_delta_rule
+from mercer.cognition.learners.trial_slopes import slope_delta_rule
 from mercer.errors import DomainError
 from mercer.kernels import Categorical, Kernel, Linear
 from mercer.rkhs import Function
@@ -29,6 +30,7 @@ class Cues(Learner):
         "rate": (1e-4, 1.0),
         "choice": (0.1, 30.0),
     }
+    sloped = ("rate", "choice")
     rate: float
     choice: float
     # Whether the weights are coefficients of stimuli, with rows of a Gram matrix as cues.
@@ -45,6 +47,16 @@ class Cues(Learner):
         self._finish(trials, trace, stop, w)
         self._keep(trials.stimuli, w)
         return self
+
+    def _slopes(self, trials: Trials, seeds: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        trace = np.empty((len(trials.order), len(trials.classes)))
+        slopes = np.zeros((*trace.shape, seeds.shape[1]))
+        halved = seeds * [[1.0], [0.5]]  # of the choice's slope, θ/2
+        stop = slope_delta_rule(
+            self._prepare(trials.stimuli), trials.codes, trials.order, trials.control, self._dual,
+            (float(self.rate), self._slope), halved, trace, slopes,
+        )  # fmt: skip
+        return stop, trace, slopes
 
     def _simulate(
         self, task: Any, codes: np.ndarray, classes: int, orders: np.ndarray, errors: np.ndarray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.cognition.experiments.designs import Design
 from mercer.cognition.experiments.stimuli import admit_categories, admit_stimuli, named_columns
 from mercer.domains import Items, admit_labels
-from mercer.errors import DomainError, SolveError
+from mercer.errors import DomainError, SolveError, ValidityError, suggestion
 from mercer.threads import cores, in_threads
 from mercer.values import whole
 
@@ -57,9 +58,19 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     classes_: np.ndarray
     trace_: np.ndarray
+    search_: Any  # how the parameters were found, if by `fit_curves`
 
     # Parameters that can be fitted to answers or learning curves, and where they are looked for.
     fittable: ClassVar[dict[str, tuple[float, float]]] = {}
+
+    # The numbers of the loop's rule, by name, with respect to which it can be differentiated;
+    # None for those with respect to which it cannot. Empty for learners without slopes.
+    sloped: ClassVar[tuple[str | None, ...]] = ()
+
+    # Whether the likelihood jumps where a parameter changes what the model does; whether it is
+    # simulated, with a grain that small steps would see.
+    jumps: ClassVar[bool] = False
+    rough: ClassVar[bool] = False
 
     def fit(self, X: Items, categories: ArrayLike, *, control: ArrayLike | None = None) -> Self:
         """Learn trial by trial, in the order of the rows.
@@ -141,6 +152,63 @@ class Learner(ClassifierMixin, BaseEstimator):
         in_threads(some, parts)
         return errors
 
+    def slopes(
+        self,
+        X: Items,
+        categories: ArrayLike,
+        names: Sequence[str],
+        *,
+        control: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """Return how the answers of each trial change with parameters: ∂trace_/∂parameter.
+
+        All that is carried from trial to trial is differentiated along with it (forward mode), so
+        that the slopes are exact; where a model jumps or has a corner they are those of its side.
+
+        Parameters
+        ----------
+        X, categories, control
+            As in `fit`, which need not have been called.
+        names : sequence of str
+            Parameters.
+
+        Returns
+        -------
+        ndarray of shape (trials, categories, names)
+
+        Examples
+        --------
+        >>> from mercer.cognition import DeltaRule
+        >>> model = DeltaRule(rate=0.1, choice=2.0)
+        >>> model.slopes([[0, 1], [1, 0], [0, 1]], ["A", "B", "A"], ["rate"])[:, 0, 0].round(2)
+        array([0. , 0.5, 0.4])
+        """
+        self._check()
+        trials = admit_trials(X, categories, control)
+        stop, _, slopes = self._slopes(trials, self.seeds(names))
+        if stop >= 0 or not np.isfinite(slopes).all():
+            stop = stop if stop >= 0 else int(np.argmin(np.isfinite(slopes).all(axis=(1, 2))))
+            raise SolveError(
+                f"learning diverged at trial {stop}; lower the learning rates of {self!r}"
+            )
+        return slopes
+
+    def seeds(self, names: Sequence[str]) -> np.ndarray:
+        """Return the derivatives of the numbers of the loop's rule: 1 where one is a parameter.
+
+        Examples
+        --------
+        >>> from mercer.cognition import DeltaRule
+        >>> DeltaRule(0.1).seeds(["choice"]).ravel()
+        array([0., 1.])
+        """
+        known = {name for name in self.sloped if name is not None and hasattr(self, name)}
+        for name in names:
+            if name not in known:
+                hint = suggestion(name, known) if known else ": it has no slopes"
+                raise ValidityError(f"{type(self).__name__} has no slope for {name!r}{hint}")
+        return np.array([[float(one == name) for name in names] for one in self.sloped])
+
     def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each category, in the order of `classes_`."""
         check_is_fitted(self, "trace_")
@@ -170,6 +238,14 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _learn(self, trials: Trials) -> Self:
         """Learn from trials that were admitted, with parameters that were checked."""
+        raise NotImplementedError
+
+    def _chances(self, trials: Trials, answers: np.ndarray) -> np.ndarray:
+        """Return the probability of each trial's answer (a category's number, or −1 for none)."""
+        return self._learn(trials).trace_[np.arange(len(answers)), np.maximum(answers, 0)]
+
+    def _slopes(self, trials: Trials, seeds: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """Return the first trial that is not finite or −1, the trace, and its derivatives."""
         raise NotImplementedError
 
     def _prepare(self, stimuli: np.ndarray) -> Any:

@@ -1,4 +1,4 @@
-"""Learning curves: the ALCOVE whose simulated subjects make the errors that people made."""
+"""Learning curves: the learner whose simulated subjects make the errors that people made."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from sklearn.base import clone
 
 from mercer.cognition.experiments.designs import Design
 from mercer.cognition.learners.alcove import ALCOVE
-from mercer.cognition.learners.learner import per_block
+from mercer.cognition.learners.learner import Learner, per_block
 from mercer.domains import real_numbers
 from mercer.errors import ConvergenceWarning, DomainError, ValidityError, suggestion
 from mercer.values import positive
 
-__all__ = ["Search", "fit_alcove"]
+__all__ = ["Search", "fit_alcove", "fit_curves"]
 
-BOUNDS = ALCOVE.fittable
 DIVERGED = 1e6  # loss of learning that diverged: more than any curves can differ
 
 
@@ -65,37 +64,37 @@ class Search:
         return "\n".join(lines)
 
 
-def fit_alcove(
+def fit_curves(
+    model: Learner,
     curves: Sequence[ArrayLike],
     designs: Design | Sequence[Design],
-    start: ALCOVE | None = None,
-    free: Sequence[str] = tuple(BOUNDS),
+    free: Sequence[str] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     *,
     subjects: int = 100,
     seed: int = 0,
     starts: int = 4,
     max_evaluations: int = 400,
-) -> ALCOVE:
-    """Fit ALCOVE to learning curves by least squares.
+) -> Learner:
+    """Fit a learner to learning curves by least squares.
 
     Minimizes the sum of squared differences between observed and simulated errors, over all blocks
     of all designs. The same simulated subjects learn with every set of parameters, so the sum is a
-    continuous function of them; the simplex method of Nelder & Mead (1965) goes down from several
-    starts, on a logarithmic scale: from `start`, and from the best of many points that are drawn
-    within the bounds.
+    continuous function of them, for models that do not jump; the simplex method of Nelder & Mead
+    (1965) goes down from several starts, on a logarithmic scale: from the model's own parameters,
+    and from the best of many points that are drawn within the bounds.
 
     Parameters
     ----------
+    model : Learner
+        Where the first descent begins; also gives what is not free, such as ALCOVE's `teacher`.
     curves : array of shape (designs, blocks), or a sequence of arrays
         Observed proportions of errors in each block.
     designs : Design or sequence of Design
-    start : ALCOVE, optional
-        Where the first descent begins; also gives what is not free, such as `order` or `teacher`.
-    free : sequence of str
-        Parameters to fit, of the four without a default.
+    free : sequence of str, optional
+        Parameters to fit; by default all of the model's `fittable`.
     bounds : mapping, optional
-        From names to (lowest, highest), both positive, instead of the default ones.
+        From names to (lowest, highest), both positive, instead of those of `fittable`.
     subjects : int
         Simulated subjects for each design.
     seed : int
@@ -107,8 +106,69 @@ def fit_alcove(
 
     Returns
     -------
-    ALCOVE
+    Learner
         With the parameters found; its `search_` tells what was tried.
+
+    Examples
+    --------
+    >>> from mercer.cognition import DeltaRule, shj
+    >>> design = shj("I", blocks=4)
+    >>> observed = DeltaRule(0.1, 4.0).simulate(design, subjects=20)
+    >>> found = fit_curves(DeltaRule(0.05, 2.0), [observed], design, subjects=20, starts=1)
+    >>> round(found.rate, 3), round(found.choice, 2)
+    (0.1, 4.0)
+    """
+    if not isinstance(model, Learner):
+        raise DomainError(f"model must be a learner, such as ALCOVE, found {model!r}")
+    designs = [designs] if isinstance(designs, Design) else list(designs)
+    if len(curves) == 0 or not designs:
+        raise DomainError("there are no curves, or no designs, to fit to")
+    if not isinstance(starts, numbers.Integral) or starts < 1:
+        raise DomainError(f"starts must be a whole number from 1 on, found {starts!r}")
+    observed = _admit_curves(curves, designs)
+    names, limits = _admit_bounds(model, free, bounds)
+    orders = [design.orders(subjects, seed) for design in designs]
+
+    def simulated(values: np.ndarray) -> list[np.ndarray]:
+        one = _with(model, names, values)
+        pairs = zip(designs, orders, strict=True)
+        return [per_block(d, one.errors(d, order)).mean(axis=0) for d, order in pairs]
+
+    def loss(logs: np.ndarray) -> float:
+        differences = zip(observed, simulated(np.exp(logs)), strict=True)
+        total = sum(float(np.sum((one - two) ** 2)) for one, two in differences)
+        return total if np.isfinite(total) else DIVERGED
+
+    first = np.array([positive(model, name, getattr(model, name)) for name in names])
+    search = _descend(loss, names, first, limits, seed, starts, max_evaluations)
+    best = search.ends[int(np.argmin(search.losses))]
+    found = _with(model, names, best)
+    found.search_ = replace(search, curves=tuple(simulated(best)))
+    return found
+
+
+def fit_alcove(
+    curves: Sequence[ArrayLike],
+    designs: Design | Sequence[Design],
+    start: ALCOVE | None = None,
+    free: Sequence[str] = tuple(ALCOVE.fittable),
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    **options: int,
+) -> ALCOVE:
+    """Fit ALCOVE to learning curves by least squares, as `fit_curves` does for every learner.
+
+    Parameters
+    ----------
+    curves, designs, free, bounds
+        As in `fit_curves`.
+    start : ALCOVE, optional
+        Where the first descent begins; also gives what is not free, such as `order` or `teacher`.
+    **options
+        `subjects`, `seed`, `starts` and `max_evaluations` of `fit_curves`.
+
+    Returns
+    -------
+    ALCOVE
 
     Examples
     --------
@@ -122,31 +182,9 @@ def fit_alcove(
     True
     """
     start = start if start is not None else ALCOVE(6.0, 2.0, 0.1, 0.5)
-    designs = [designs] if isinstance(designs, Design) else list(designs)
-    if len(curves) == 0 or not designs:
-        raise DomainError("there are no curves, or no designs, to fit to")
-    if not isinstance(starts, numbers.Integral) or starts < 1:
-        raise DomainError(f"starts must be a whole number from 1 on, found {starts!r}")
-    observed = _admit_curves(curves, designs)
-    names, limits = _admit_bounds(free, bounds)
-    orders = [design.orders(subjects, seed) for design in designs]
-
-    def simulated(values: np.ndarray) -> list[np.ndarray]:
-        model = _with(start, names, values)
-        pairs = zip(designs, orders, strict=True)
-        return [per_block(d, model.errors(d, order)).mean(axis=0) for d, order in pairs]
-
-    def loss(logs: np.ndarray) -> float:
-        differences = zip(observed, simulated(np.exp(logs)), strict=True)
-        total = sum(float(np.sum((one - two) ** 2)) for one, two in differences)
-        return total if np.isfinite(total) else DIVERGED
-
-    first = np.array([positive(start, name, getattr(start, name)) for name in names])
-    search = _descend(loss, names, first, limits, seed, starts, max_evaluations)
-    best = search.ends[int(np.argmin(search.losses))]
-    model = _with(start, names, best)
-    model.search_ = replace(search, curves=tuple(simulated(best)))
-    return model
+    found = fit_curves(start, curves, designs, free, bounds, **options)
+    assert isinstance(found, ALCOVE)
+    return found
 
 
 def _descend(
@@ -190,8 +228,8 @@ def _simplex(
     return end.x, float(end.fun), bool(end.success), int(end.nfev)
 
 
-def _with(start: ALCOVE, names: tuple[str, ...], values: np.ndarray) -> ALCOVE:
-    return clone(start).set_params(**dict(zip(names, map(float, values), strict=True)))
+def _with(model: Learner, names: tuple[str, ...], values: np.ndarray) -> Learner:
+    return clone(model).set_params(**dict(zip(names, map(float, values), strict=True)))
 
 
 def _admit_curves(curves: Sequence[ArrayLike], designs: list[Design]) -> list[np.ndarray]:
@@ -222,14 +260,15 @@ def _admit_curves(curves: Sequence[ArrayLike], designs: list[Design]) -> list[np
 
 
 def _admit_bounds(
-    free: Sequence[str], bounds: Mapping[str, tuple[float, float]] | None
+    model: Learner, free: Sequence[str] | None, bounds: Mapping[str, tuple[float, float]] | None
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the names of the free parameters and their bounds, a row for each."""
-    names = (free,) if isinstance(free, str) else tuple(free)
-    chosen = {**BOUNDS, **(bounds or {})}
+    known = model.fittable
+    names = (free,) if isinstance(free, str) else tuple(known if free is None else free)
+    chosen = {**known, **(bounds or {})}
     for name in (*names, *chosen):
-        if name not in BOUNDS:
-            raise ValidityError(f"{name!r} cannot be fitted{suggestion(name, BOUNDS)}")
+        if name not in known:
+            raise ValidityError(f"{name!r} cannot be fitted{suggestion(name, known)}")
     if not names:
         raise ValidityError("no parameter is free, so there is nothing to fit")
     limits = np.array([chosen[name] for name in names], dtype=np.float64)

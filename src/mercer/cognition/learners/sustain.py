@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from mercer.cognition.experiments.stimuli import admit_stimuli, named_columns
 from mercer.cognition.learners.learner import Learner, Trials, admit_new, admit_trials, softmax
 from mercer.cognition.learners.sustain_loops import learn_sustain, simulate_sustain
+from mercer.cognition.learners.sustain_slopes import slope_sustain
 from mercer.domains import Items
 from mercer.errors import ValidityError, suggestion
 from mercer.values import positive, whole
@@ -142,6 +143,8 @@ class SUSTAIN(Learner):
         "choice": (0.1, 50.0),
         "rate": (0.005, 1.0),
     }
+    sloped = ("focus", "competition", "choice", "rate", "threshold")
+    jumps = True  # another cluster wins, or is recruited
     saved: ClassVar[tuple[str, ...]] = ("_columns", "_coding")
 
     def __init__(
@@ -187,24 +190,45 @@ class SUSTAIN(Learner):
         return self._learn(admit_trials(X, categories, control))
 
     def _learn(self, trials: Trials, supervised: bool = True) -> Self:
+        task = self._task(trials, supervised)
+        trace, winners, stop, H, w, tuning = self._run(trials, task, supervised)
+        self._finish(trials, trace, stop, H, w, tuning)
+        self.clusters_, self.association_ = H.copy(), w.copy()
+        self.tuning_, self.winners_, self._coding = tuning, winners[:, 1].copy(), task[0]
+        self.supervised_ = supervised
+        if not supervised:
+            self.classes_ = np.arange(len(H))
+        return self
+
+    def _task(self, trials: Trials, supervised: bool) -> tuple[Coding, np.ndarray, np.ndarray]:
+        """Return the coding of the stimuli, their rows, and what the outputs should be."""
         coding = self._code(trials.stimuli)
         rows = coding(trials.stimuli)
-        targets = _one_hot(trials.codes, len(trials.classes)) if supervised else rows
-        T, d = len(trials.order), trials.stimuli.shape[1]
+        return coding, rows, _one_hot(trials.codes, len(trials.classes)) if supervised else rows
+
+    def _run(self, trials: Trials, task: Any, supervised: bool) -> Any:
+        coding, rows, targets = task
+        T = len(trials.order)
         H, w = np.zeros((self._most(T), rows.shape[1])), np.zeros((self._most(T), len(targets.T)))
-        tuning, trace = np.ones(d), np.empty((T, len(targets.T)))
-        winners = np.empty(T, dtype=np.int64)
+        tuning, trace = np.ones(len(coding.values)), np.empty((T, len(targets.T)))
+        winners = np.empty((T, 2), dtype=np.int64)
         stop, count = learn_sustain(
             rows, targets, coding.starts, coding.scale, trials.order, trials.control,
             self._rule(), self._options(T, supervised), H, w, tuning, trace, winners,
         )  # fmt: skip
-        self._finish(trials, trace, stop, H[:count], w[:count], tuning)
-        self.clusters_, self.association_ = H[:count].copy(), w[:count].copy()
-        self.tuning_, self.winners_, self._coding = tuning, winners, coding
-        self.supervised_ = supervised
-        if not supervised:
-            self.classes_ = np.arange(count)
-        return self
+        return trace, winners, stop, H[:count], w[:count], tuning
+
+    def _slopes(self, trials: Trials, seeds: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        task = self._task(trials, True)
+        trace, winners, stop, *_ = self._run(trials, task, True)
+        slopes = np.zeros((*trace.shape, seeds.shape[1]))
+        if stop < 0:
+            coding, rows, targets = task
+            slope_sustain(
+                rows, targets, coding.starts, coding.scale, trials.order, trials.control,
+                self._rule(), seeds, winners, self._most(len(trials.order)), trace, slopes,
+            )  # fmt: skip
+        return stop, trace, slopes
 
     def activations(self, X: Items) -> np.ndarray:
         """Return how active each cluster (column) is for each stimulus (row).
@@ -252,8 +276,7 @@ class SUSTAIN(Learner):
         )  # fmt: skip
 
     def _rule(self) -> tuple[float, ...]:
-        names = ("focus", "competition", "choice", "rate", "threshold")
-        return tuple(float(getattr(self, name)) for name in names)
+        return tuple(float(getattr(self, name)) for name in self.sloped)
 
     def _options(self, trials: int, supervised: bool) -> tuple[bool, bool, int, int]:
         return supervised, self.ties == "random", int(self.random_state), self._most(trials)

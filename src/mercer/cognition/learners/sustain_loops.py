@@ -79,8 +79,8 @@ def learn_sustain(
     H, w : float64 arrays of shape (clusters, positions) and (clusters, outputs)
     tuning : float64 array of shape (dimensions,)
     trace : float64 array of shape (trials, outputs)
-    winners : int64 array of shape (trials,)
-        The last five are changed.
+    winners : int64 array of shape (trials, 2)
+        Who answered, −1 before there is a cluster, and who learned. The last five are changed.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def learn_sustain(
             for k in range(K):
                 o[k] = w[winner, k] * output
         _respond(o, choice, 0.0, trace[t])
-        winners[t] = winner
+        winners[t] = winner  # learns too, unless another is recruited
         if not (math.isfinite(trace[t, 0]) and math.isfinite(output)):
             return t, count
         if control[t] == TRANSFER:
@@ -141,7 +141,7 @@ def learn_sustain(
                 rivals += act[j] ** beta
             output = act[winner] ** (beta + 1.0) / rivals
             mu[:] = 0.0
-        winners[t] = winner
+        winners[t, 1] = winner
         for k in range(K):  # equations 9 and 14: a humble teacher
             goal = max(o[k], 1.0) if wanted[k] == 1.0 else min(o[k], 0.0)
             if not supervised and wanted[k] != 0.0 and wanted[k] != 1.0:
@@ -159,7 +159,7 @@ def learn_sustain(
 def simulate_sustain(stimuli, targets, starts, scale, codes, orders, rule, options, errors):
     """Let each row of `orders` be learned by a new subject; errors[s, t] is 1 − P(correct)."""
     T, K = orders.shape[1], targets.shape[1]
-    control, winners = np.zeros(T, dtype=np.int64), np.zeros(T, dtype=np.int64)
+    control, winners = np.zeros(T, dtype=np.int64), np.zeros((T, 2), dtype=np.int64)
     H, w = np.empty((T, stimuli.shape[1])), np.empty((T, K))
     tuning, trace = np.empty(len(scale)), np.empty((T, K))
     for s in range(len(orders)):

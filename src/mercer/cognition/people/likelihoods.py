@@ -9,30 +9,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from mercer.cognition.choices.choice_model import ChoiceModel
-from mercer.cognition.choices.fitting import ParameterLayout, PositiveReal, Simplex
+from mercer.cognition.choices.fitting import Simplex
 from mercer.cognition.choices.gcm import LuceModel, SummedSimilarity
-from mercer.cognition.choices.reals import Share
 from mercer.cognition.experiments.experiment import Experiment, remarks
 from mercer.cognition.experiments.responses import Responses, admit_responses, log_softmax
 from mercer.cognition.experiments.stimuli import admit_stimuli, memorize
-from mercer.cognition.experiments.trials import TrialSequence
-from mercer.cognition.learners.learner import Learner, Trials, admit_trials
+from mercer.cognition.learners.learner import Learner
 from mercer.cognition.people.coordinates import FARTHEST, Coordinates
+from mercer.cognition.people.learning import IMPOSSIBLE, LEAST, LearningPeople
 from mercer.cognition.people.timed import TimedPeople, wants_times
-from mercer.errors import DomainError, SolveError, ValidityError, suggestion
+from mercer.errors import DomainError, ValidityError
 
-__all__ = ["ChoicePeople", "LearningPeople", "People", "people_of"]
+__all__ = ["ChoicePeople", "People", "people_of"]
 
-IMPOSSIBLE = -1e6  # the log-likelihood of what no learner does, or of learning that diverges
 NUMBERS_AT_ONCE = 2**23  # that many people together take
-LEAST = 1e-12  # probability that is told from 0
 
 
 class People(Protocol):
@@ -191,163 +187,6 @@ class LuceTogether:
         where, simplex = self.places[name]
         values = np.exp(Z[:, where])
         return values / values.sum(axis=1, keepdims=True) if simplex else values
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """The trials of one person, admitted once, and which of them were answered how.
-
-    Attributes
-    ----------
-    trials : Trials
-    answered : ndarray of int
-        Numbers of the trials with an answer.
-    columns : ndarray of int
-        The category that was answered in each of these.
-    known : ndarray of bool
-        Whether that was a category that the person had been told of.
-    """
-
-    trials: Trials
-    answered: np.ndarray
-    columns: np.ndarray
-    known: np.ndarray
-
-    def among(self, rows: np.ndarray) -> Lesson:
-        """Return the same trials with some of the answers."""
-        return Lesson(self.trials, self.answered[rows], self.columns[rows], self.known[rows])
-
-
-def _lesson(one: TrialSequence) -> Lesson:
-    told = {category for category in one.categories if category is not None}
-    if len(told) == 1:
-        raise DomainError(
-            f"subject {one.subject!r} was told one category only, {next(iter(told))!r}; there is "
-            "nothing to tell apart, so leave that subject out"
-        )
-    trials = admit_trials(one.stimuli, one.feedback(), one.control())
-    place = {name: k for k, name in enumerate(trials.classes.tolist())}
-    answered = np.flatnonzero(one.answered())
-    columns = np.array([place.get(one.answers[t], -1) for t in answered], dtype=np.int64)
-    return Lesson(trials, answered, np.maximum(columns, 0), columns >= 0)
-
-
-class LearningPeople:
-    """Answers of people while they learn, with a learner: trial by trial, in their own order."""
-
-    explains = "answers"
-
-    def __init__(self, model: Learner, experiment: Experiment, free: Sequence[str] | None) -> None:
-        if not model.fittable:
-            raise DomainError(
-                f"{type(model).__name__} has no likelihood of answers: they are made of chances "
-                "inside it; simulate it, and compare learning curves"
-            )
-        names = tuple(model.fittable) if free is None else tuple(free)
-        for name in names:
-            if name not in model.fittable:
-                raise ValidityError(f"{name!r} cannot be fitted{suggestion(name, model.fittable)}")
-        if not names:
-            raise ValidityError("no parameter is free, so people cannot differ")
-        if experiment.trials is None:
-            raise DomainError(
-                "learners need the trials of each person in their order; make the experiment with "
-                "Experiment.from_csv or Experiment.from_trials"
-            )
-        self.model, self.names = model, names
-        self.sequences = experiment.sequences()
-        self.count = len(self.sequences)
-        self.lessons = [_lesson(one) for one in self.sequences]
-        parts = tuple(
-            Share(name) if model.fittable[name][1] <= 1 else PositiveReal(name) for name in names
-        )
-        given = {name: self._inside(name) for name in names}
-        self.space = Coordinates(ParameterLayout(given, parts))
-        model._check()
-        model._learn(self.lessons[0].trials)  # complains about stimuli that are not for this model
-
-    def log_likelihoods(self, U: np.ndarray, who: np.ndarray) -> np.ndarray:
-        pairs = zip(U, who, strict=True)
-        return np.array([float(self.pointwise(u, person).sum()) for u, person in pairs])
-
-    def pointwise(self, u: np.ndarray, person: int) -> np.ndarray:
-        lesson = self.lessons[person]
-        model = copy.copy(self.model)  # a clone would look at all parameters again
-        model.__dict__.update(self.space.params(u))
-        try:
-            model._check()
-            trace = model._learn(lesson.trials).trace_
-        except (SolveError, ValidityError):
-            many = max(1, len(lesson.answered))
-            return np.full(len(lesson.answered), IMPOSSIBLE / many)
-        P = trace[lesson.answered, lesson.columns]
-        return np.log(np.maximum(np.where(lesson.known, P, 0.0), LEAST))
-
-    def observations(self) -> int:
-        return sum(len(one.answered) for one in self.lessons)
-
-    def only(self, who: np.ndarray) -> Self:
-        found = copy.copy(self)
-        found.lessons = [self.lessons[i] for i in who]
-        found.sequences = [self.sequences[i] for i in who]
-        found.count = len(who)
-        return found
-
-    def deal(self, folds: int, rng: np.random.Generator) -> list[tuple[Self, Self]]:
-        sizes = [len(one.answered) for one in self.lessons]
-        fold = [rng.permutation(np.arange(n) % folds) for n in sizes]
-        return [(self._among([one != k for one in fold]), self._among([one == k for one in fold]))
-                for k in range(folds)]  # fmt: skip
-
-    def _among(self, chosen: list[np.ndarray]) -> Self:
-        """Return people with some of their answers, who have learned from all trials."""
-        found = copy.copy(self)
-        found.lessons = [one.among(rows) for one, rows in zip(self.lessons, chosen, strict=True)]
-        return found
-
-    def remarks(self) -> list[str]:
-        """Return what a reader of the answers should know."""
-        found = []
-        for one in self.sequences:
-            given = {answer for answer in one.answers if answer is not None}
-            if len(given) == 1:
-                (only,) = given
-                trials = int(one.answered().sum())
-                found.append(f"subject {one.subject!r} answered {only!r} in all {trials} trials")
-        return found
-
-    def start(self) -> np.ndarray:
-        """Return the best of some sets of parameters for all people together, improved."""
-        from scipy.optimize import minimize
-
-        rng = np.random.default_rng(0)
-        low, high = np.log([self.model.fittable[name] for name in self.names]).T
-        drawn = np.exp(rng.uniform(low, high, (30, len(self.names))))
-        rows = (dict(zip(self.names, row, strict=True)) for row in drawn)
-        sets = [self.space.layout.given, *rows]
-        U = np.array([self.space.of(one) for one in sets])
-        bounds = list(zip(*(self.space.of(dict(zip(self.names, ends, strict=True)))
-                            for ends in self._edges()), strict=True))  # fmt: skip
-
-        def loss(u: np.ndarray) -> float:
-            everyone = np.arange(self.count)
-            return -float(self.log_likelihoods(np.tile(u, (self.count, 1)), everyone).sum())
-
-        first = min(U, key=loss)
-        options = {"maxfev": 60 * len(self.names), "xatol": 1e-2, "fatol": 1e-2}
-        return np.asarray(
-            minimize(loss, first, method="Nelder-Mead", options=options, bounds=bounds).x
-        )
-
-    def _edges(self) -> tuple[list[float], list[float]]:
-        """Return the lowest and highest values that a search begins with."""
-        low, high = zip(*(self.model.fittable[name] for name in self.names), strict=True)
-        return list(low), [min(value, 0.999) if value <= 1 else value for value in high]
-
-    def _inside(self, name: str) -> float:
-        low, high = self.model.fittable[name]
-        most = min(high, 0.999) if high <= 1 else high  # log odds of 1 are infinite
-        return float(np.clip(getattr(self.model, name), low, most))
 
 
 def people_of(model: Any, experiment: Experiment, free: Sequence[str] | None = None) -> People:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer.cognition.people.learning import LearningPeople
 from mercer.cognition.people.likelihoods import People
 
 __all__ = ["Modes", "find_modes"]
 
 STEP = 1e-3  # of differences
+STEP_OF_SLOPES = 1e-2  # of differences of slopes: past the corners of a likelihood
+ROUGH_STEP = 0.15  # of differences of simulated likelihoods: more than their grain
 LONGEST = 2.0  # step of Newton's method, in any dimension
 
 
@@ -43,8 +46,10 @@ def find_modes(
 
     Newton's method with slopes and curvatures from differences; a curvature that is none is lifted
     to that of the population, and steps are halved until they gain. A mode is where a step would
-    gain less than 1e-6.
+    gain less than 1e-6. Learners that have slopes go by Fisher's scoring instead, and have the
+    curvature of their likelihood once, at the end.
     """
+    sloped = people if isinstance(people, LearningPeople) and people.sloped else None
     S = people.count
     everyone = np.arange(S)
     at = np.tile(center, (S, 1)) if start is None else start.copy()
@@ -53,10 +58,13 @@ def find_modes(
     H = np.tile(np.diag(1 / spread**2), (S, 1, 1))
     for _ in range(steps):
         who = np.flatnonzero(active)
-        g, curvature = differences(people, at[who], who, value[who])
+        if sloped is not None:
+            _, g, information = sloped.with_slopes(at[who], who)
+            H[who] = information + np.diag(1 / spread**2)
+        else:
+            g, curvature = differences(people, at[who], who, value[who])
+            H[who] = positive_curvature(-curvature + np.diag(1 / spread**2), 1 / spread**2)
         g -= (at[who] - center) / spread**2
-        H[who] = -curvature + np.diag(1 / spread**2)
-        H[who] = positive_curvature(H[who], 1 / spread**2)
         step = np.linalg.solve(H[who], g[:, :, None])[:, :, 0]
         gain = np.einsum("sd,sd->s", g, step)
         longest = np.abs(step).max(axis=1)
@@ -66,6 +74,9 @@ def find_modes(
         active[moved] = True
         if not active.any():
             break
+    if sloped is not None:
+        curvature = differences_of_slopes(sloped, at, everyone)
+        H = positive_curvature(-curvature + np.diag(1 / spread**2), 1 / spread**2)
     return Modes(at, np.linalg.inv(H), value)
 
 
@@ -96,11 +107,12 @@ def differences(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return slopes and curvatures of the log-likelihoods, from central differences."""
     S, D = at.shape
+    size = ROUGH_STEP if isinstance(people, LearningPeople) and people.rough else STEP
     shifts = [np.zeros(D)]
     pairs = [(i, j) for i in range(D) for j in range(i)]
-    shifts += [sign * STEP * np.eye(D)[i] for i in range(D) for sign in (1, -1)]
+    shifts += [sign * size * np.eye(D)[i] for i in range(D) for sign in (1, -1)]
     shifts += [
-        STEP * (a * np.eye(D)[i] + b * np.eye(D)[j])
+        size * (a * np.eye(D)[i] + b * np.eye(D)[j])
         for i, j in pairs
         for a, b in ((1, 1), (-1, -1), (1, -1), (-1, 1))
     ]
@@ -108,13 +120,23 @@ def differences(
     found = people.log_likelihoods(U.reshape(-1, D), np.tile(who, len(shifts) - 1))
     found = found.reshape(-1, S)
     up, down = found[0 : 2 * D : 2], found[1 : 2 * D : 2]
-    g = (up - down).T / (2 * STEP)
+    g = (up - down).T / (2 * size)
     H = np.zeros((S, D, D))
-    H[:, np.arange(D), np.arange(D)] = (up - 2 * value + down).T / STEP**2
+    H[:, np.arange(D), np.arange(D)] = (up - 2 * value + down).T / size**2
     for k, (i, j) in enumerate(pairs):
         a, b, c, d = found[2 * D + 4 * k : 2 * D + 4 * k + 4]
-        H[:, i, j] = H[:, j, i] = (a + b - c - d) / (4 * STEP**2)
+        H[:, i, j] = H[:, j, i] = (a + b - c - d) / (4 * size**2)
     return g, H
+
+
+def differences_of_slopes(people: LearningPeople, at: np.ndarray, who: np.ndarray) -> np.ndarray:
+    """Return curvatures of the log-likelihoods, from central differences of their slopes."""
+    S, D = at.shape
+    shifts = STEP_OF_SLOPES * np.vstack([np.eye(D), -np.eye(D)])
+    U = (at[None] + shifts[:, None]).reshape(-1, D)
+    slopes = people.with_slopes(U, np.tile(who, 2 * D))[1].reshape(2, D, S, D)
+    H = (slopes[0] - slopes[1]).transpose(1, 0, 2) / (2 * STEP_OF_SLOPES)
+    return np.asarray((H + H.transpose(0, 2, 1)) / 2)
 
 
 def positive_curvature(H: np.ndarray, least: np.ndarray) -> np.ndarray:

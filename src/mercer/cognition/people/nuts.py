@@ -2,10 +2,10 @@
 
 nutpie is the sampler that the authors of PyMC maintain (Seyboldt & the PyMC developers), and takes
 any function with its slopes. Here that is the log posterior of μ, log σ and all people; slopes of
-their likelihoods are differences, of all people at once, so that every model with a likelihood
-will do. A dimension of people that their answers say little about is measured from μ in units of
-σ, the others are coordinates as they are: each way is good where the other is slow
-(Papaspiliopoulos, Roberts & Sköld, 2007).
+their likelihoods are those of the learner where it has any, else differences, of all people at
+once, so that every model with a likelihood will do. A dimension of people that their answers say
+little about is measured from μ in units of σ, the others are coordinates as they are: each way is
+good where the other is slow (Papaspiliopoulos, Roberts & Sköld, 2007).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from mercer.cognition.people.learning import LearningPeople
 from mercer.cognition.people.likelihoods import People
-from mercer.cognition.people.modes import Modes
-from mercer.cognition.people.sampler import Draws, Prior
+from mercer.cognition.people.sampler import Draws, Prior, SamplingTask
 from mercer.errors import ConvergenceWarning, PlanError
 
 __all__ = ["LogPosterior", "sample_with_slopes"]
@@ -80,28 +80,22 @@ class LogPosterior:
     def _likelihood(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log-likelihood of all people, and its slopes for each."""
         S, D = u.shape
+        if isinstance(self.people, LearningPeople) and self.people.sloped:
+            values, slopes, _ = self.people.with_slopes(u, np.arange(S))
+            return float(values.sum()), slopes
         shifts = STEP * np.vstack([np.zeros(D), np.eye(D), -np.eye(D)])
         U = (u[None] + shifts[:, None]).reshape(-1, D)
         found = self.people.log_likelihoods(U, np.tile(np.arange(S), 2 * D + 1)).reshape(-1, S)
         return float(found[0].sum()), (found[1 : D + 1] - found[D + 1 :]).T / (2 * STEP)
 
 
-def sample_with_slopes(
-    people: People,
-    modes: Modes,
-    center: np.ndarray,
-    spread: np.ndarray,
-    prior: Prior,
-    chains: int,
-    draws: int,
-    warmup: int,
-    rng: np.random.Generator,
-) -> Draws:
+def sample_with_slopes(wanted: SamplingTask, rng: np.random.Generator) -> Draws:
     """Draw from the posterior of a population, as `sampler.sample` does."""
     nutpie, from_pyfunc = _nutpie()
+    modes, center, spread = wanted.modes, wanted.center, wanted.spread
     D = len(center)
     left = np.diagonal(modes.covariance, axis1=1, axis2=2).mean(axis=0) / spread**2
-    posterior = LogPosterior(people, prior, left > SAY_LITTLE)
+    posterior = LogPosterior(wanted.people, wanted.prior, left > SAY_LITTLE)
     begin = posterior.place(center, spread, modes.at)
     unit = np.sqrt(np.diagonal(modes.covariance, axis1=1, axis2=2))
     units = np.where(posterior.inward, 0.5, unit).ravel()
@@ -124,8 +118,9 @@ def sample_with_slopes(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the libraries that nutpie keeps its draws with
         trace = nutpie.sample(
-            model, draws=draws, tune=warmup, chains=chains, seed=int(rng.integers(2**31)),
-            cores=1, target_accept=CAREFUL, progress_bar=False, save_warmup=False,
+            model, draws=wanted.draws, tune=wanted.warmup, chains=wanted.chains,
+            seed=int(rng.integers(2**31)), cores=1, target_accept=CAREFUL, progress_bar=False,
+            save_warmup=False,
         )  # fmt: skip
         X = np.asarray(trace.posterior["x"])
         diverged = np.asarray(trace.sample_stats["diverging"])

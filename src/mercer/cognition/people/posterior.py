@@ -17,7 +17,7 @@ from mercer.cognition.people.coordinates import Coordinates
 from mercer.cognition.people.likelihoods import people_of
 from mercer.cognition.people.nuts import sample_with_slopes
 from mercer.cognition.people.population import fit_people
-from mercer.cognition.people.sampler import Draws, Prior, sample
+from mercer.cognition.people.sampler import Draws, Prior, SamplingTask, sample
 from mercer.errors import ConvergenceWarning, ValidityError, suggestion
 from mercer.values import Seed, positive, whole
 
@@ -171,8 +171,8 @@ def posterior(
     prior = Prior(people.space.of(people.space.layout.given), wide, scale)
     rng = np.random.default_rng(random_state)
     spread = np.maximum(first.spread, 0.05)
-    draw = SAMPLERS[sampler]
-    found = draw(people, first.modes, first.center, spread, prior, chains, draws, warmup, rng)
+    wanted = SamplingTask(people, prior, first.modes, first.center, spread, chains, draws, warmup)
+    found = SAMPLERS[sampler](wanted, rng)
     result = Posterior(people.space, found, model, people)
     if chains > 1 and (worst := result.rhat) > POOR:
         warnings.warn(

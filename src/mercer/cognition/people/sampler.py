@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from mercer.cognition.people.likelihoods import People
 from mercer.cognition.people.modes import Modes
 
-__all__ = ["Draws", "Prior", "sample"]
+__all__ = ["Draws", "Prior", "SamplingTask", "sample"]
 
 FREEDOM = 5.0  # of the Student proposals: tails that are heavier than the posterior's
 WIDER = 1.1
@@ -61,30 +61,36 @@ class Draws:
     accepted: float
 
 
-def sample(
-    people: People,
-    modes: Modes,
-    center: np.ndarray,
-    spread: np.ndarray,
-    prior: Prior,
-    chains: int,
-    draws: int,
-    warmup: int,
-    rng: np.random.Generator,
-) -> Draws:
-    """Draw from the posterior of a population and its people.
+@dataclass(frozen=True)
+class SamplingTask:
+    """What a sampler is to do: whose posterior, from where on, and how many draws.
 
-    Parameters
+    Attributes
     ----------
     people : People
+    prior : Prior
     modes : Modes
         Where the independent proposals are made; any will do, good ones are accepted more often.
     center, spread : ndarray of shape (D,)
         Around which chains begin.
-    prior : Prior
     chains, draws, warmup : int
-    rng : Generator
     """
+
+    people: People
+    prior: Prior
+    modes: Modes
+    center: np.ndarray
+    spread: np.ndarray
+    chains: int
+    draws: int
+    warmup: int
+
+
+def sample(wanted: SamplingTask, rng: np.random.Generator) -> Draws:
+    """Draw from the posterior of a population and its people."""
+    people, prior, modes = wanted.people, wanted.prior, wanted.modes
+    center, spread = wanted.center, wanted.spread
+    chains, draws, warmup = wanted.chains, wanted.draws, wanted.warmup
     S, D = people.count, len(center)
     who = np.tile(np.arange(S), chains)
     factors = WIDER * np.linalg.cholesky(modes.covariance)
