@@ -51,7 +51,7 @@ def sse(curve):
 
 
 def test_the_order_of_the_models_is_that_of_the_literature(curves):
-    """Squared errors .062, .060, .142, .218, .214 (DIVA; .78 by squares), .236, .439 when this was written."""
+    """Squared errors .062, .060, .142, .218, .214 (.78 by squares), .236, .439 at first."""
     errors = {name: sse(curve) for name, curve in curves.items()}
     for good in ("SUSTAIN", "ALCOVE 1994"):
         assert errors[good] < 0.09

@@ -107,6 +107,18 @@ def test_the_likelihood_does_not_depend_on_the_number_of_particles():
     assert np.abs(few - many).max() < 1.5
 
 
+def test_how_rough_the_likelihood_is_is_told():
+    design = shj("I", blocks=2)
+    made = simulate_people(COVIS(lapse=0.1), design, 2, free=("lapse",), seed=1)
+    (few,) = people_of(COVIS(particles=5), made.experiment, ("lapse",)).remarks()
+    (many,) = people_of(COVIS(particles=500), made.experiment, ("lapse",)).remarks()
+
+    def changes(note):
+        return float(note.split("up to ")[1].split(",")[0])
+
+    assert "with other random numbers" in few and changes(few) > changes(many)
+
+
 def test_a_share_of_lapses_answers_by_chance():
     design = shj("I")
     clean, lapsing = (COVIS(lapse=x).simulate(design, 100)[-4:].mean() for x in (0.0, 0.3))
@@ -133,6 +145,7 @@ def test_what_differs_between_people_is_recovered():
     truth = COVIS(curiosity=1.0, lapse=0.08)
     made = simulate_people(truth, shj("III"), 16, spread=0.8, free=("curiosity", "lapse"), seed=2)
     found = fit_people(COVIS(particles=200), made.experiment, ("curiosity", "lapse"))
+    assert "log-likelihoods are simulated" in found.notes[0]
     error = made.truth.std(axis=0) / 4
     assert (np.abs(found.center - made.truth.mean(axis=0)) < 4 * error + 0.3).all()
     correlation = np.corrcoef(found.persons["lapse"], made.persons["lapse"])[0, 1]

@@ -101,9 +101,10 @@ class COVIS(Learner):
     closed form for each of them, given its rule and weights (that part of the integral is exact,
     Rao & Blackwell), its noise is drawn so that it answers as the person did, and learners whose
     answers are improbable give way to others. The mean over random numbers of this likelihood is
-    the true one; its logarithm has a standard error of 0.3 to 1 for 100 trials and 1000 particles,
-    most for people who answered as the model rarely does. The random numbers stay the same for
-    all parameters, so that fits repeat.
+    the true one. Its logarithm is known to 0.3 to 1 for 100 trials of type III and 1000
+    particles, but only to 15 to 25 for 256 trials of type II and 500: where habits answer, each
+    particle has learned its own, and few have those of the person. The notes of a fit say how
+    much it is. The random numbers stay the same for all parameters, so that fits repeat.
 
     Choices where the chapter leaves some: max|h_P| is the largest |h_P| so far; one rule for each
     dimension points in the direction that is right more often in the whole task, because rules

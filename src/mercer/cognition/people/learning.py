@@ -20,6 +20,7 @@ from mercer.errors import DomainError, SolveError, ValidityError, suggestion
 __all__ = ["IMPOSSIBLE", "LEAST", "LearningPeople"]
 
 IMPOSSIBLE = -1e6  # the log-likelihood of what no learner does, or of learning that diverges
+REPEATS = 5  # of a simulated likelihood, with other random numbers
 LEAST = 1e-12  # probability that is told from 0
 
 
@@ -196,7 +197,7 @@ class LearningPeople:
 
     def remarks(self) -> list[str]:
         """Return what a reader of the answers should know."""
-        found = []
+        found = self._grain() if self.rough else []
         for one in self.sequences:
             given = {answer for answer in one.answers if answer is not None}
             if len(given) == 1:
@@ -204,6 +205,21 @@ class LearningPeople:
                 trials = int(one.answered().sum())
                 found.append(f"subject {one.subject!r} answered {only!r} in all {trials} trials")
         return found
+
+    def _grain(self) -> list[str]:
+        """Return by how much simulated likelihoods change with other random numbers."""
+        U = np.tile(self.space.of(self.space.layout.given), (self.count, 1))
+        values, other = [], copy.copy(self)
+        for seed in range(REPEATS):
+            other.model = copy.copy(self.model)
+            other.model.__dict__["random_state"] = seed
+            values.append(other.log_likelihoods(U, np.arange(self.count)))
+        each, all_of_them = np.std(values, axis=0, ddof=1), np.std(np.sum(values, axis=1), ddof=1)
+        return [
+            "log-likelihoods are simulated: with other random numbers that of one person changes "
+            f"by up to {each.max():.1f}, that of all by {all_of_them:.1f} (standard deviations); "
+            "smaller differences mean nothing, and more particles make it smaller"
+        ]
 
     def start(self) -> np.ndarray:
         """Return the best of some sets of parameters for all people together, improved.
