@@ -96,7 +96,7 @@ class ExemplarClassifier(ClassifierMixin, Machine):
 
     def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         codes, classes = admit_labels(y, len(points))
         weights = admit_weights(sample_weight, len(points))
         require_weight(codes, classes, weights)
@@ -221,7 +221,7 @@ class ExemplarRegressor(MultiOutputMixin, RegressorMixin, Machine):
 
     def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with targets `y`, of shape (n,) or (n, targets)."""
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         target = admit_target(y, len(points))
         weights = admit_weights(sample_weight, len(points))
         kernel = self._resolve(points, weights)

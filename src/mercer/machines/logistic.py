@@ -136,7 +136,7 @@ class KernelLogistic(ScoreClassifier):
         """Learn from items `X` with labels `y`; a `Stream` is read in passes."""
         if in_passes(X) or asks_for_sketch(self.follow):
             return self._fit_sketch(read_training_set(self, X, y, sample_weight))
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         codes, classes = admit_labels(y, len(points))
         weights = admit_weights(sample_weight, len(points))
         weights = weigh_classes(self.class_weight, codes, classes, weights)

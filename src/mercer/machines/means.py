@@ -107,7 +107,7 @@ class KernelMeans(ClusterMixin, ExpansionMachine):
 
     def fit(self, X: Items, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters of items `X`; `y` is ignored."""
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         given = admit_weights(sample_weight, len(points))
         clusters, starts = (
             whole(self, "n_clusters", self.n_clusters),

@@ -92,7 +92,7 @@ class KernelNeighbors(ClassifierMixin, Machine):
 
     def fit(self, X: Items, y: ArrayLike) -> Self:
         """Remember items `X` with labels `y`."""
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         codes, classes = admit_labels(y, len(points))
         _require_enough(whole(self, "n_neighbors", self.n_neighbors), len(points))
         if self.weights not in WEIGHTS:

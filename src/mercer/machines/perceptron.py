@@ -154,7 +154,7 @@ class Perceptron(ScoreClassifier):
 
     def fit(self, X: Items, y: ArrayLike) -> Self:
         """Learn from items `X` with labels `y`."""
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         codes, classes = admit_labels(y, len(points))
         rule = self._rule()
         kernel = self._resolve(points)

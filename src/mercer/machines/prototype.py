@@ -100,7 +100,7 @@ class PrototypeClassifier(ScoreClassifier):
 
     def fit(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from items `X` with labels `y`."""
-        points = self._admit(X)
+        points = self._own(X, self._admit(X))
         codes, classes = admit_labels(y, len(points))
         weights = admit_weights(sample_weight, len(points))
         require_weight(codes, classes, weights)

@@ -91,15 +91,15 @@ def averages(codes: np.ndarray, count: int, weights: np.ndarray | None) -> np.nd
 
 
 def require_weight(codes: np.ndarray, classes: np.ndarray, weights: np.ndarray | None) -> None:
-    """Refuse a class whose items all have weight zero: it has no mean."""
+    """Refuse a class whose items all have weight zero: nothing says what it is like."""
     if weights is None:
         return
     empty = np.flatnonzero(np.bincount(codes, weights, len(classes)) == 0)
     if len(empty):
         name = classes.tolist()[empty[0]]
         raise DomainError(
-            f"all items of the class {name!r} have weight zero, so it has no mean; leave them "
-            "out, or give one of them a weight"
+            f"all items of the class {name!r} have weight zero, so nothing is known of it; "
+            "leave them out, or give one of them a weight"
         )
 
 

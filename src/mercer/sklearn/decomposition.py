@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 import sklearn.decomposition as theirs
 from sklearn.base import _fit_context
+from sklearn.preprocessing import KernelCenterer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.errors import DomainError, SolveError, ValidityError
@@ -71,7 +72,7 @@ class KernelPCA(Pairs, theirs.KernelPCA):
         self.machine_ = None
         machine = self._native(X.shape[1], asked)
         try:
-            machine.fit(self._items(X, machine.kernel))
+            self._learn(machine, X)
         except (DomainError, SolveError, ValidityError) as error:
             reason = str(error).replace(type(machine).__name__, "mercer.KernelPCA")
             leave(f"KernelPCA(kernel={self.kernel!r})", reason)
@@ -81,6 +82,18 @@ class KernelPCA(Pairs, theirs.KernelPCA):
             self._fit_inverse_transform(self.eigenvectors_ * np.sqrt(self.eigenvalues_), X)
         self.X_fit_ = X
         return self
+
+    def _learn(self, machine: Native, X: Any) -> None:
+        """Fit the machine; a matrix that only centering makes symmetric is centered before."""
+        self._centerer = None
+        try:
+            machine.fit(self._items(X, machine.kernel))
+        except DomainError:
+            if self.kernel != "precomputed":
+                raise
+            centerer = KernelCenterer()
+            machine.fit(centerer.fit_transform(X))
+            self._centerer = centerer
 
     def _show(self, machine: Native, X: Any, asked: int | None) -> None:
         """Set scikit-learn's attributes, with zeros for components that there are not."""
@@ -107,6 +120,7 @@ class KernelPCA(Pairs, theirs.KernelPCA):
         known = np.flatnonzero(self.eigenvalues_)
         if len(known):
             rows = self._items(X, self.machine_.kernel_, getattr(self, "X_fit_", None))
+            rows = rows if self._centerer is None else self._centerer.transform(rows)
             found[:, known] = self.machine_.transform(rows)
         return found
 

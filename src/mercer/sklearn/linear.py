@@ -37,6 +37,7 @@ from mercer.solvers.linear_newton import (
     label_slack,
     tube_slack,
 )
+from mercer.solvers.status import caller_of_mercer
 from mercer.solvers.tube_coordinates import descend_tube
 from mercer.threads import in_threads
 
@@ -77,17 +78,15 @@ class LinearMachine:
             raise ValidityError(
                 "what was learned is scikit-learn's, and not a machine of mercer's"
             )
-        beta = np.column_stack([one.coefficients for one in self.optima_])
         weights = np.column_stack([one.weights for one in self.optima_])
         kernel: Kernel = Linear()
         if self.fit_intercept:
             kernel = Linear() + Constant(float(self.intercept_scaling) ** 2)
             weights = np.vstack([weights, [one.constant for one in self.optima_]])
-        some = np.flatnonzero(beta.any(axis=1))
-        shape = (slice(None), 0) if len(self.optima_) == 1 else (slice(None), slice(None))
-        items = self._rows[some] if len(some) else self._rows[:1]
-        beta = beta[some] if len(some) else beta[:1]
-        return PrimalFunction(kernel, items, beta[shape], weights=weights[shape])
+        beta = np.column_stack([one.coefficients[self._support] for one in self.optima_])
+        if len(self.optima_) == 1:
+            beta, weights = beta[:, 0], weights[:, 0]
+        return PrimalFunction(kernel, self._rows, beta, weights=weights)
 
     @property
     def _constant(self) -> float:
@@ -115,9 +114,12 @@ class LinearMachine:
                 "Liblinear failed to converge, increase the number of iterations. (It was "
                 f"mercer, whose duality gap is {max(one.gap for one in optima):.3g}.)",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=caller_of_mercer(),
             )
-        self.optima_, self._rows = tuple(optima), X
+        self.optima_ = tuple(optima)
+        some = np.flatnonzero(np.any([one.coefficients != 0 for one in optima], axis=0))
+        self._support = some if len(some) else np.array([0])  # a function has one item at least
+        self._rows = X[self._support]  # a copy, whatever becomes of the caller's array
         self.coef_ = np.array([optimum.weights for optimum in optima])
         intercept = np.array([self._constant * optimum.constant for optimum in optima])
         self.intercept_ = intercept if self.fit_intercept else 0.0

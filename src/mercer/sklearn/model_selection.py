@@ -113,7 +113,8 @@ class GridSearchCV(theirs.GridSearchCV):
 
     def _overrides_refused(self) -> bool:
         """Tell whether there are options of which only scikit-learn's own search knows."""
-        return bool(self.verbose) or not isinstance(self.refit, bool | str)
+        asked = self.verbose or getattr(self, "_skl_callbacks", None)
+        return bool(asked) or not isinstance(self.refit, bool | str)
 
     def _native(self, point: dict[str, Any], X: Any) -> BaseEstimator | None:
         """Return the machine of mercer for a point of the grid, if its fits would be the same."""

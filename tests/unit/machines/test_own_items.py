@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 
-from mercer import GaussianProcess, KernelPCA, KernelRidge, KernelRidgeClassifier
+from mercer import (
+    SVC,
+    ExemplarClassifier,
+    ExemplarRegressor,
+    GaussianProcess,
+    KernelLogistic,
+    KernelMeans,
+    KernelNeighbors,
+    KernelPCA,
+    KernelRidge,
+    KernelRidgeClassifier,
+    Perceptron,
+    PrototypeClassifier,
+)
 from mercer.kernels import Gaussian
 
 MACHINES = [
@@ -12,6 +25,14 @@ MACHINES = [
     KernelRidgeClassifier(Gaussian(1.0)),
     GaussianProcess(Gaussian(1.0), 0.1),
     KernelPCA(Gaussian(1.0), 2),
+    KernelLogistic(Gaussian(1.0)),
+    Perceptron(Gaussian(1.0)),
+    PrototypeClassifier(Gaussian(1.0)),
+    ExemplarClassifier(Gaussian(1.0)),
+    ExemplarRegressor(Gaussian(1.0)),
+    KernelNeighbors(Gaussian(1.0)),
+    KernelMeans(Gaussian(1.0), 2),
+    SVC(Gaussian(1.0)),
 ]
 
 
@@ -20,9 +41,8 @@ def test_changing_the_array_in_place_changes_no_answer(machine):
     rng = np.random.default_rng(0)
     X, new = rng.normal(size=(40, 3)), rng.normal(size=(5, 3))
     machine.fit(X, np.sign(X[:, 0]))
-    ask = getattr(machine, "transform", None) or getattr(
-        machine, "decision_function", machine.predict
-    )
+    names = ("transform", "decision_function", "predict_proba", "predict")
+    ask = next(getattr(machine, name) for name in names if hasattr(machine, name))
     before = ask(new)
     X[:] = rng.normal(size=X.shape)
     np.testing.assert_array_equal(ask(new), before)

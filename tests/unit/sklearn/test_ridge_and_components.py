@@ -124,5 +124,21 @@ def test_single_precision_stays_single():
 
 def test_an_asymmetric_matrix_is_left_to_scikit_learn():
     with pytest.warns(PlanWarning, match="must be symmetric"):
-        machine = KernelPCA(1, kernel="precomputed").fit([[1.0, 2.0], [3.0, 40.0]])
-    assert machine.eigenvalues_.tolist() == pytest.approx([18.0])
+        machine = KernelPCA(1, kernel="precomputed").fit(
+            [[1.0, 2.0, 0.0], [3.0, 40.0, 1.0], [0.0, 5.0, 1.0]]
+        )
+    assert machine.machine_ is None and machine.eigenvalues_[0] > 0
+
+
+def test_a_matrix_that_centering_makes_symmetric_has_components():
+    rng = np.random.default_rng(0)
+    K = X[:40] @ X[:40].T
+    moved = K + rng.normal(size=(40, 1)) + rng.normal(size=40)
+    ours, others = (
+        m(2, kernel="precomputed", eigen_solver="dense").fit(moved) for m in (KernelPCA, TheirPCA)
+    )
+    assert ours.machine_ is not None
+    np.testing.assert_allclose(ours.eigenvalues_, others.eigenvalues_, rtol=1e-9)
+    new = X[40:60] @ X[:40].T
+    found, expected = ours.transform(new), others.transform(new)
+    np.testing.assert_allclose(abs(found), abs(expected), atol=1e-7)

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import sklearn.kernel_approximation as their_approximation
 from scipy import sparse
+from sklearn import config_context
 from sklearn import model_selection as theirs
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise as their_pairs
 
@@ -50,6 +53,92 @@ def test_other_estimators_are_searched_by_scikit_learn():
 def test_what_cannot_be_shared_is_fitted_one_by_one():
     search = GridSearchCV(SVC(kernel="sigmoid"), {"gamma": [0.01, 0.1]}).fit(X, Y)
     assert not hasattr(search, "account_") and type(search.best_estimator_) is SVC
+
+
+class Calls:
+    """A callback of scikit-learn's that counts."""
+
+    def __init__(self):
+        self.count = 0
+
+    def setup(self, *given, **named):
+        pass
+
+    def teardown(self, *given, **named):
+        pass
+
+    def on_fit_task_begin(self, *given, **named):
+        self.count += 1
+
+    def on_fit_task_end(self, *given, **named):
+        self.count += 1
+
+
+def test_callbacks_are_called_as_scikit_learn_calls_them():
+    counts = []
+    for search in (GridSearchCV, theirs.GridSearchCV):
+        calls = Calls()
+        search(SVC(), {"C": [1.0, 2.0]}, cv=3).set_callbacks(calls).fit(X, Y)
+        counts.append(calls.count)
+    assert counts[0] == counts[1] > 0
+
+
+def test_words_about_progress_are_scikit_learns(capsys):
+    said = []
+    for search in (GridSearchCV, theirs.GridSearchCV):
+        search(SVC(), {"C": [1.0, 2.0]}, cv=3, verbose=3).fit(X, Y)
+        said.append(
+            [line.partition(" total time")[0] for line in capsys.readouterr().out.split("\n")]
+        )
+    assert said[0] == said[1] and len(said[0]) > 6
+
+
+class Forgetful(ClassifierMixin, BaseEstimator):
+    """An estimator whose `fit` returns nothing."""
+
+    def __init__(self, which=0):
+        self.which = which
+
+    def fit(self, rows, labels):
+        self.classes_ = np.unique(labels)
+
+    def predict(self, rows):
+        return np.repeat(self.classes_[self.which], len(rows))
+
+
+@pytest.mark.parametrize(
+    ("machine", "grid", "cv"),
+    [
+        (SVC(), {}, 3),
+        (Forgetful(), {"which": [0, 1]}, 3),
+        (SVC(), {"C": [1.0]}, [(np.arange(100), np.arange(100, 150))]),
+    ],
+    ids=["no parameter", "a fit of nothing", "a class missing in a fold"],
+)
+@pytest.mark.filterwarnings("ignore:the search over SVC is not shared")
+def test_odd_searches_are_scikit_learns(machine, grid, cv):
+    a, b = (
+        m(machine, grid, cv=cv, refit=False).fit(X, Y) for m in (GridSearchCV, theirs.GridSearchCV)
+    )
+    assert a.cv_results_["params"] == b.cv_results_["params"]
+    np.testing.assert_allclose(
+        a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"], atol=0.02
+    )
+
+
+def test_metadata_is_routed_as_in_scikit_learn():
+    weights = np.linspace(0.5, 2, len(Y))
+    with config_context(enable_metadata_routing=True):
+        machine = SVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        a, b = (
+            m(machine, {"C": [0.1, 1.0]}, cv=3).fit(X, Y, sample_weight=weights)
+            for m in (GridSearchCV, theirs.GridSearchCV)
+        )
+        np.testing.assert_allclose(
+            a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"]
+        )
+        with pytest.raises(UnsetMetadataPassedError):
+            GridSearchCV(SVC(), {"C": [1.0]}).fit(X, Y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -97,12 +97,13 @@ class TwoClassProcess(Searching, _gpc._BinaryGaussianProcessClassifierLaplace):
             kernel = self.kernel_
             kernel.theta = theta
         K, mode = self._mode(kernel)
+        height = np.float64(mode.log_likelihood)  # which is what scikit-learn returns
         if not eval_gradient:
-            return mode.log_likelihood
+            return height
         covariance = covariance_of(kernel, self.X_train_.shape[1])
         G = gram_slopes(K, mode)
         found = self._tiles.slopes(covariance.kernel, G)
-        return mode.log_likelihood, covariance.slopes(found, float(np.trace(G)))
+        return height, covariance.slopes(found, float(np.trace(G)))
 
     @property
     def _tiles(self) -> Tiling:

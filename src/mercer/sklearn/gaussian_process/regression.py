@@ -88,7 +88,8 @@ class GaussianProcessRegressor(Searching, theirs.GaussianProcessRegressor):
         Y = self.y_train_.reshape(len(self.y_train_), -1)
         tiling = self._tiling or self._tiles(covariance, keep=False)
         value, slopes = gaussian_likelihood(tiling, covariance, self.alpha, Y, eval_gradient)
-        return (value, slopes) if eval_gradient else value
+        height = np.float64(value)  # which is what scikit-learn returns
+        return (height, slopes) if eval_gradient else height
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return the mean at each item, and on request standard deviations or covariances."""
@@ -157,20 +158,22 @@ class GaussianProcessRegressor(Searching, theirs.GaussianProcessRegressor):
         self.y_train_ = np.copy(y) if self.copy_X_train else y
 
     def _learn(self) -> None:
-        covariance = self._covariance
         searched = self.optimizer is not None and self.kernel_.n_dims > 0
-        self._tiling = self._tiles(covariance, keep=searched)
         self._rng = check_random_state(self.random_state)
-        try:
-            self.log_marginal_likelihood_value_ = self._choose_theta(self._rng)
-        finally:
-            del self._tiling
+        if searched:
+            self._tiling = self._tiles(self._covariance, keep=True)
+            try:
+                self.log_marginal_likelihood_value_ = self._choose_theta(self._rng)
+            finally:
+                del self._tiling
         covariance = self._covariance
         penalty, weights = self._noise(covariance)
         machine = Native(covariance.kernel, penalty)
         with warnings.catch_warnings():  # scikit-learn is silent; `solution_` says it
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(self.X_train_.astype(np.float64), self.y_train_, sample_weight=weights)
+        if not searched:
+            self.log_marginal_likelihood_value_ = np.float64(machine.log_marginal_likelihood_)
         self.machine_, self.alpha_ = machine, machine.dual_coef_
         self._learned, self._chosen = self.alpha_, self.kernel_.theta
 
