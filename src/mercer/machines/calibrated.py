@@ -25,6 +25,7 @@ from mercer.machines.calibration import agree_with, fit_sigmoid
 from mercer.machines.chunks import require_fitted
 from mercer.machines.folds import stratified_folds, stratified_sample
 from mercer.machines.planned import bytes_kept, bytes_of, plan_of
+from mercer.machines.ridge_scores import bytes_of_inverse, held_out_scores
 from mercer.machines.scores import ScoreClassifier
 from mercer.plans import Decision
 
@@ -81,7 +82,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
     Notes
     -----
     What the machine has learned (``kernel_``, ``function_``, ``n_features_in_``, …) is found here
-    too. Cost: ``folds`` more fits.
+    too. Cost: ``folds`` more fits; of ridge classification one inverse.
 
     Examples
     --------
@@ -138,7 +139,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             splits = [(some[dealt != k], some[dealt == k]) for k in range(dealt.max() + 1)]
         else:
             splits = [pair for pair in splits if len(np.unique(codes[pair[0]])) == len(classes)]
-        scores, held = self._held_out(X, labels, weights, splits, len(classes))
+        scores, held = self._held_out(machine, X, labels, weights, splits, len(classes))
         w = np.ones(len(held)) if weights is None else weights[held]
         if not len(held):  # nothing is known about new items: nearly even odds
             slope, shift = MIN_SLOPE / (float(np.ptp(scores_of(machine, X))) or 1.0), 0.0
@@ -165,6 +166,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             8 * _num_samples(X) * (3 * classes + 4)
         )  # scores, and what probabilities are made of
         kept += bytes_of(X) + bytes_kept(self.machine, X)  # the part, and the whole machine
+        count = min(_num_samples(X), self.sample or _num_samples(X))
+        kept += max(bytes_of_inverse(self.machine, count) - decision.bytes, 0)
         return decision.beside(kept, "scores of items that were held out, fold after fold")
 
     def predict(self, X: Any) -> np.ndarray:
@@ -223,18 +226,21 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         return np.searchsorted(self.classes_, self.machine_.predict(X))
 
     def _held_out(
-        self, X: Any, labels: np.ndarray, weights: np.ndarray | None,
+        self, machine: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None,
         splits: Sequence[tuple[np.ndarray, np.ndarray]], count: int,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return scores of items that were held out, and which items these are."""
         X = _divisible(X)
+        closed = held_out_scores(machine, X, labels, weights, splits)
+        if closed is not None:
+            return closed, np.concatenate([test for _, test in splits])
         pairwise = get_tags(self.machine).input_tags.pairwise
         scores, places = [np.empty((0, 1 if count == 2 else count))], [np.empty(0, dtype=int)]
         for train, test in splits:
             own = None if weights is None else weights[train]
             part = _part(X, train, train, pairwise)
-            machine = _fitted(self.machine, part, labels[train], own)
-            found = scores_of(machine, _part(X, test, train, pairwise))
+            fitted = _fitted(self.machine, part, labels[train], own)
+            found = scores_of(fitted, _part(X, test, train, pairwise))
             found = np.asarray(found, dtype=np.float64).reshape(len(test), -1)
             if found.shape[1] != scores[0].shape[1]:
                 raise ValidityError(_NOT_OF_CLASSES)

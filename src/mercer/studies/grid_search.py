@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,6 +39,15 @@ class InnerFolds:
     splits: list[tuple[np.ndarray, np.ndarray]]
     arrangement: Arrangement = INDEPENDENT
     loss: Loss | None = None
+    resolved: list[tuple[CandidateKernel, Kernel]] = field(default_factory=list, repr=False)
+
+    def resolve(self, candidate: CandidateKernel) -> Kernel:
+        """Return a kernel with its heuristics resolved on the rows; all families take the same."""
+        for known, kernel in self.resolved:
+            if known is candidate:
+                return kernel
+        self.resolved.append((candidate, candidate.resolve(self.X)))
+        return self.resolved[-1][1]
 
     def on(self, name: str) -> InnerFolds:
         """Return the rows in a preparation; these are prepared already."""
@@ -129,8 +138,12 @@ def choose(
     kernel, formula, edges = best.kernels[scale], best.formula(scale), tuple(best.edges())
     candidate = best.candidate
 
+    known: list[Any] = []  # rows, and the kernel resolved on them: often asked for again
+
     def again(X: Items) -> Kernel:
-        return candidate.scale(candidate.resolve(X), scale)
+        if not known or known[0] is not X:
+            known[:] = X, candidate.resolve(X)
+        return candidate.scale(known[1], scale)
 
     return FamilyChoice(
         best.family, kernel, formula, value, best.lowest, _surface(grids), edges, candidate.rows,
@@ -194,7 +207,7 @@ class Grid:
     def explore(self) -> None:
         """Try the first grid, and go on where its best cell is at an end."""
         try:
-            self.base = self.candidate.resolve(self.inner.X)
+            self.base = self.inner.resolve(self.candidate)
         except MercerError as error:
             self.trouble = str(error)
             return

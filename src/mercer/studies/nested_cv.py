@@ -63,12 +63,15 @@ class InnerRows:
     splits: list[tuple[np.ndarray, np.ndarray]]
     arrangement: Arrangement = INDEPENDENT
     loss: Loss | None = None
+    known: dict[str, InnerFolds] = field(default_factory=dict, repr=False)
 
     def on(self, name: str) -> InnerFolds:
         """Return rows, targets and splits in one preparation."""
-        rows = take_rows(self.prepared.rows(name), self.some)
-        tied = self.arrangement.part(self.some)
-        return InnerFolds(rows, self.prepared.y[self.some], self.splits, tied, self.loss)
+        if name not in self.known:
+            rows = take_rows(self.prepared.rows(name), self.some)
+            tied, y = self.arrangement.part(self.some), self.prepared.y[self.some]
+            self.known[name] = InnerFolds(rows, y, self.splits, tied, self.loss)
+        return self.known[name]
 
 
 @dataclass(frozen=True)

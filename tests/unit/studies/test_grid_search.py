@@ -55,6 +55,17 @@ def test_heuristics_are_resolved_on_the_rows_of_the_task():
     )
 
 
+def test_all_families_share_what_heuristics_found():
+    task, candidate = wave(), CandidateKernel(Gaussian("median"), (1.0,))
+    one = choose(RIDGE, [candidate], task)
+    assert task.resolve(candidate) is task.resolved[0][1]
+    choose(SVR, [candidate, CandidateKernel(Gaussian("median"), (2.0,))], task)
+    assert len(task.resolved) == 2
+    fewer = task.X[:20]
+    assert one.machine(fewer).kernel == candidate.scale(candidate.resolve(fewer), 1.0)
+    assert one.machine(task.X).kernel == one.kernel
+
+
 def test_the_simplest_kernel_is_taken_where_errors_are_equal():
     y = np.array(["a", "b"] * 20, dtype=object)
     X = np.where(y == "a", 1.0, -1.0)[:, None]
