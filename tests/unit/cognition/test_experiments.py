@@ -176,3 +176,22 @@ def test_attention_is_followed_over_trials():
     assert np.isnan(path[: told - 1]).all() and np.isfinite(path[told - 1 :]).all()
     np.testing.assert_allclose(path[-1], model.fit(X, y).attention_)
     assert attention_over_trials(Mackintosh(0.1, 0.1), X, y).shape == (32, 3)
+
+
+@pytest.mark.parametrize("time", [0.0, -0.2, np.nan, np.inf, "fast"])
+def test_times_that_nobody_took_are_refused_in_tables_too(time):
+    rows = [("s1", 0.0, "A", "A", 0.4), ("s1", 1.0, "B", "A", time)]
+    table = pd.DataFrame(rows, columns=["subject", "size", "category", "answer", "time"])
+    if isinstance(time, float) and np.isnan(time):  # none was measured
+        assert len(Experiment.from_trials(table).trials) == 2
+        return
+    with pytest.raises(DomainError, match=r"row 1 \(subject 's1'\): the response time is"):
+        Experiment.from_trials(table)
+
+
+def test_trials_without_an_answer_are_counted_in_the_notes():
+    rows = [("s1", 0.0, "A", "A"), ("s1", 1.0, "B", None), ("s2", 1.0, "B", "B")]
+    table = pd.DataFrame(rows, columns=["subject", "size", "category", "answer"])
+    found = Experiment.from_trials(table)
+    assert "1 trials have no answer" in found.notes[0]
+    assert found.responses.sum() == 2

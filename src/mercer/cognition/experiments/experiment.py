@@ -144,7 +144,8 @@ class Experiment:
         """Make an experiment of trials with the columns subject, category, answer and time.
 
         Every other column is a dimension, but for `asked`, which says whether a trial counts as
-        an answer to `stimuli` (by default all do). A category that is None was not told.
+        an answer to `stimuli` (by default all that have one do; how many have none is noted). A
+        category that is None was not told.
 
         Examples
         --------
@@ -157,8 +158,13 @@ class Experiment:
         for name in ("category", "answer", "time"):
             if name not in table:
                 table[name] = None
+        _refuse_times(table)
+        notes = list(notes)
         if "asked" not in table:
             table["asked"] = table["answer"].notna()
+            silent = int((~table["asked"]).sum())
+            if 0 < silent < len(table):
+                notes.append(f"{silent} trials have no answer; nothing is compared with them")
         dimensions = tuple(name for name in table.columns if name not in SPECIAL)
         if exemplars is None:
             exemplars, categories = _learned(table, dimensions)
@@ -270,6 +276,18 @@ def _contradictions(exemplars: np.ndarray, categories: Any) -> list[str]:
         f"{len(twice)} stimuli were told to belong to several categories, such as "
         f"{twice[0].tolist()} to {' and '.join(map(repr, sorted(set(names), key=str)))}"
     ]
+
+
+def _refuse_times(table: pd.DataFrame) -> None:
+    """Complain about the first response time that nobody can have taken."""
+    times = pd.to_numeric(table["time"], errors="coerce").to_numpy(dtype=np.float64)
+    wrong = table["time"].notna().to_numpy() & ~(np.isfinite(times) & (times > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DomainError(
+            f"row {row} (subject {table['subject'].iloc[row]!r}): the response time is "
+            f"{table['time'].iloc[row]!r}; it must be a positive number of seconds"
+        )
 
 
 def remarks(counts: np.ndarray, names: Sequence[Any], classes: np.ndarray) -> list[str]:
