@@ -37,6 +37,8 @@ demo: $(VENV)/.base  ## learn to read handwritten digits, and write demo/report.
 	@$(RUN) -m mercer.cli fit --out demo
 	@echo
 	@echo "Open demo/report.html in a browser."
+	@echo "To see and touch the model: $(VENV)/bin/mercer explore demo/model.mercer"
+	@echo "  (once before: $(RUN) -m pip install -e '.[explore]')"
 
 # Each pytest worker is a process, and mercer brings its own threads, as many as the process may use
 # cores. BLAS and OpenMP threads on top of them would wait for each other by spinning, on cores that

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from mercer.cli.catalog import bench, figures
 from mercer.cli.exits import INTERRUPTED, TERMINATED, exits, handle_signals, restore_interrupt
+from mercer.cli.explore import explore
 from mercer.cli.fit import fit
 from mercer.cli.in_use import drift, export, info, serve
 from mercer.cli.kernel import check, gram
@@ -62,6 +63,7 @@ def _part(function: Callable[..., None], example: str, **settings: Any) -> None:
 _part(fit, "mercer fit iris.csv --target species")
 _part(predict, "mercer predict iris-mercer/model.mercer new.csv --out predictions.csv")
 _part(explain, "mercer explain iris-mercer/model.mercer new.csv --row 3")
+_part(explore, "mercer explore iris-mercer/model.mercer")
 _part(serve, "mercer serve iris-mercer/model.mercer --port 8000")
 _part(export, "mercer export iris-mercer/model.mercer --onnx --out iris.onnx")
 _part(drift, "mercer drift iris-mercer/model.mercer new.csv")

@@ -14,6 +14,7 @@ from mercer.domains import Points, Table, is_frame, to_numpy
 from mercer.engine.transform import RowTransform
 from mercer.exports.formula import ExportError, Term
 from mercer.kernels import (
+    Categorical,
     Cosine,
     Exponential,
     Gaussian,
@@ -182,6 +183,8 @@ def _cosine(kernel: Cosine, rows: SeenRows, known: Points) -> Term:
 def _on(kernel: On, rows: SeenRows, known: Points) -> Term:
     if kernel.missing != "error":
         raise ExportError(f"gaps that are compared ({kernel.missing!r}) cannot be exported")
+    if type(kernel.kernel) is Categorical and _has_names(known):
+        return _equalities(kernel, rows, known)
     if not isinstance(known, Table) or not is_frame(known.frame):
         seen, Z = _plain(rows, known)
         places = [int(j) for j in np.arange(Z.shape[1])[_flat(kernel.columns, Z.shape[1])]]
@@ -192,6 +195,31 @@ def _on(kernel: On, rows: SeenRows, known: Points) -> Term:
         raise ExportError("slices of columns of a table cannot be exported; name the columns")
     X, Z = _chosen(rows, known, names)
     return similarities(kernel.kernel, SeenRows(X), kernel.kernel.admit(Z))
+
+
+def _has_names(known: Points) -> bool:
+    return isinstance(known, Table) and is_frame(known.frame)
+
+
+def _equalities(kernel: On, rows: SeenRows, known: Any) -> Term:
+    """Return 1 where all entries of some columns are equal; a gap has no answer."""
+    total = None
+    for name in kernel.columns:
+        given = (rows.columns or {}).get(name)
+        if isinstance(name, slice) or given is None:
+            raise ExportError(f"the kernel looks at {name!r}, which is no column of the table")
+        entries = known.frame[name].to_numpy()
+        if given.is_text:
+            levels = {level: i for i, level in enumerate(dict.fromkeys(map(str, entries)))}
+            codes = given.formula.add("codes", given, value=(levels, len(levels), len(levels) + 1))
+            places = np.r_[np.arange(len(levels) + 1.0), np.nan][:, None]
+            seen, Z = codes.rows_of(places), [float(levels[str(entry)]) for entry in entries]
+        else:
+            seen, Z = given, entries.astype(np.float64)
+        equal = seen.equals(np.asarray(Z)).apply("number") + seen * 0.0
+        total = equal if total is None else total * equal
+    assert total is not None
+    return total
 
 
 def _plain(rows: SeenRows, known: Points) -> tuple[Term, np.ndarray]:
@@ -214,7 +242,7 @@ def _flat(columns: Sequence[Any], width: int) -> list[int]:
 def _chosen(rows: SeenRows, known: Table, names: Sequence[Any]) -> tuple[Term, np.ndarray]:
     columns = rows.columns or {}
     for name in names:
-        if name not in columns:
+        if name not in columns or columns[name].is_text:
             raise ExportError(f"the kernel looks at {name!r}, which is no column of numbers")
     terms = [columns[name] for name in names]
     Z = known.frame[list(names)].to_numpy(dtype=np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from mercer.domains import Table
+from mercer.domains import Table, is_frame
 from mercer.explanations.terms import machine_inside
 from mercer.exports.formula import ArrayFormula, ExportError, Term
 from mercer.exports.written_columns import encoded, standardized
@@ -53,7 +53,9 @@ class WrittenModel:
     Attributes
     ----------
     formula : ArrayFormula
-        With the outputs "scores", and "code" where there are classes: the place of the label.
+        With the outputs "scores", and "code" where there are classes: the place of the label. On
+        the way to them are "similarities" to the known points, or "seen", the rows as numbers,
+        where scores are made of weights.
     classes : ndarray or None
     about : str
         What was written down, in one line.
@@ -129,13 +131,13 @@ def _seen(formula: ArrayFormula, known: SavedModel, before: Any) -> SeenRows:
         columns = {}
     if matrix is not None:
         return SeenRows(matrix)
-    if any(column.is_text for column in columns.values()):
-        raise ExportError("kernels of texts and categories are exported behind Encode only")
     return SeenRows(None, columns)
 
 
 def _given(formula: ArrayFormula, known: SavedModel) -> tuple[dict[Any, Term], Term | None]:
     """Return the columns that a model reads, and rows of numbers alone."""
+    if known.recipe is None and not known.stages[0] and _frame_of(known.machine) is not None:
+        return _by_frame(formula, _frame_of(known.machine)), None
     if known.recipe is None:
         count = getattr(known.machine, "n_features_in_", None)
         if count is None:
@@ -156,6 +158,26 @@ def _given(formula: ArrayFormula, known: SavedModel) -> tuple[dict[Any, Term], T
     if known.recipe.get("missing"):
         raise ExportError("a model with codes for what is missing (--missing) cannot be exported")
     return columns, None
+
+
+def _frame_of(model: Any) -> Any:
+    """Return the table that a machine's kernel has compared with; None if it saw an array."""
+    machine, _ = _decider(model)
+    points = getattr(machine.function_, "points", None)
+    return points.frame if isinstance(points, Table) and is_frame(points.frame) else None
+
+
+def _by_frame(formula: ArrayFormula, frame: Any) -> dict[Any, Term]:
+    """Return the columns of a table, numbers and categories, by what its known rows hold."""
+    columns: dict[Any, Term] = {}
+    for name in frame.columns:
+        if frame[name].dtype.kind not in "fiub" and not all(
+            isinstance(entry, str) for entry in frame[name].dropna()
+        ):
+            raise ExportError(f"the column {name!r} holds neither numbers nor texts")
+        kind = "numeric" if frame[name].dtype.kind in "fiub" else "categorical"
+        columns[name] = formula.given(str(name), kind)
+    return columns
 
 
 def _scaled(step: Any, rows: Term) -> Term:
@@ -182,13 +204,16 @@ def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
         weights = getattr(machine, "coef_", None)
     if isinstance(machine.kernel_, Linear) and weights is not None and rows.numbers is not None:
         W = np.asarray(weights, dtype=np.float64)
+        rows.numbers.formula.outputs["seen"] = rows.numbers.place
         return rows.numbers @ W.reshape(len(W), -1) + offset
     if getattr(function, "weights", None) is not None:
         raise ExportError(
             f"{machine.kernel_!r} was learned by its features, of which only Linear's are exported"
         )
     A = np.asarray(function.coefficients, dtype=np.float64).reshape(len(points), -1)
-    return similarities(machine.kernel_, rows, points) @ A + offset
+    alike = similarities(machine.kernel_, rows, points)
+    alike.formula.outputs["similarities"] = alike.place
+    return alike @ A + offset
 
 
 def _code(machine: Any, scores: Term, count: int) -> Term:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mercer.sources import Column
     from mercer.studies import Example, Study
 
-__all__ = ["Card", "Cell", "Item", "Viewer", "cards"]
+__all__ = ["Card", "Cell", "Item", "Viewer", "cards", "drawing_of"]
 
 MAX_CARDS = 12
 MAX_CELLS, MAX_CELLS_BESIDE_PICTURE = 6, 3
@@ -168,7 +168,7 @@ class Viewer:
             return gray(np.reshape(shades, (self.side, self.side)), *self.ends)
         if self.drawn is None:
             return ""
-        return _drawing(self.frame[self.drawn.name].iloc[place])
+        return drawing_of(self.frame[self.drawn.name].iloc[place])
 
     def _pixel(self, column: Column, place: int) -> float:
         assert self.frame is not None
@@ -242,7 +242,7 @@ def _sparse_cell(row: Any, first: int) -> Cell:
     return Cell(text + more, letters=True)
 
 
-def _drawing(thing: object) -> str:
+def drawing_of(thing: object) -> str:
     """Return a graph or a molecule as a small drawing, or nothing if it cannot be drawn."""
     from mercer.errors import DomainError
     from mercer.plots.explanation import layout, skeleton
