@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.kernel_ridge import KernelRidge as SklearnRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC as Libsvm
@@ -153,7 +154,7 @@ def compare(
     return found, ratio
 
 
-def objective(task: Classification, machine: Any) -> float:
+def objective(task: Classification, machine: BaseEstimator) -> float:
     """Return the sum over all pairs of Σα − ½αᵀQα, from the coefficients and in double precision.
 
     Works with the layout that scikit-learn, intelex and mercer share.

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mercer.domains import Items
 from mercer.errors import DomainError
 
 __all__ = ["Partition", "Partitions", "is_collection"]
@@ -130,7 +131,7 @@ def _whole_rows(X: Any) -> Any:
     return X.rechunk(dict.fromkeys(range(1, X.ndim), -1)) if hasattr(X, "rechunk") else X
 
 
-def _like(other: Any, X: Any) -> Any:
+def _like(other: object, X: Items) -> Any:
     """Return targets in the chunks of an array, if their lengths are known."""
     rows: Any = getattr(X, "chunks", None)
     known = rows is not None and all(count == count for count in rows[0])
@@ -145,6 +146,6 @@ def _flat(keys: Any) -> Iterator[Any]:
             yield key
 
 
-def _is_future(value: Any) -> bool:
+def _is_future(value: object) -> bool:
     held = [value, getattr(value, "value", None), *(getattr(value, "args", None) or ())]
     return any(type(one).__name__ == "Future" for one in held)

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 import array_api_compat
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from mercer.domains.points import Items, Points, RowIndex, nonempty
@@ -180,7 +181,7 @@ class Table(Points):
         return [column % self.width]
 
 
-def _filled(column: Any, absent: np.ndarray, value: object) -> Any:
+def _filled(column: pd.Series, absent: np.ndarray, value: object) -> Any:
     """Return a column of a DataFrame with a value in its gaps."""
     number = isinstance(value, float)
     if not absent.any() or (number and column.dtype.kind not in "fiubO"):
@@ -197,7 +198,7 @@ def _put(column: np.ndarray, places: np.ndarray, value: object) -> None:
         column[i] = value
 
 
-def _check_unique(frame: Any, name: str) -> None:
+def _check_unique(frame: pd.DataFrame, name: str) -> None:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DomainError(f"{name} has two columns called {twice!r}; rename one of them")

@@ -10,6 +10,7 @@ from typing import Any
 import array_api_compat
 import array_api_compat.numpy
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from mercer.domains.points import Domain, Items, Points, RowIndex, nonempty
@@ -213,7 +214,7 @@ def _read_table(table: Table, name: str) -> Vectors:
     return Vectors(array, tuple(map(str, frame.columns)), places=table.places)
 
 
-def _numeric(column: Any, name: str) -> np.ndarray:
+def _numeric(column: pd.Series, name: str) -> np.ndarray:
     """Return one column as floats; NaN stays for the check that names its row."""
     kind = getattr(column.dtype, "kind", "O")
     if kind == "c":

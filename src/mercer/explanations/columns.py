@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 
 from mercer.domains import Items, is_frame
 from mercer.explanations.terms import machine_inside
@@ -48,7 +48,7 @@ def names_of(X: Items, width: int | None) -> tuple[Any, ...]:
     return tuple(X.columns) if is_frame(X) else tuple(range(width))
 
 
-def trace(model: Any, X: Items) -> TracedModel:
+def trace(model: BaseEstimator, X: Items) -> TracedModel:
     """Return the machine inside pipelines, searches and calibrations, and where columns come from.
 
     Columns that `Encode` or `Standardize` has made belong to the one that they are made of, and a

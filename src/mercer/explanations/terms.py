@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from mercer.domains import Items, Points
 from mercer.errors import DomainError
@@ -26,7 +27,9 @@ class Terms:
     )
 
 
-def terms_of(machine: Any, points: Points, X: Items, label: object, output: int) -> Terms:
+def terms_of(
+    machine: BaseEstimator, points: Points, X: Items, label: object, output: int
+) -> Terms:
     """Return the terms by which a machine decides about some items.
 
     With two classes a score speaks for one and against the other. With more it is that of the
@@ -50,7 +53,9 @@ def terms_of(machine: Any, points: Points, X: Items, label: object, output: int)
     return Terms(mixing @ table.T, mixing @ offset, toward, of_features)
 
 
-def _codes(machine: Any, X: Items, count: int, classes: np.ndarray, label: object) -> np.ndarray:
+def _codes(
+    machine: BaseEstimator, X: Items, count: int, classes: np.ndarray, label: object
+) -> np.ndarray:
     """Return the place among the classes of the answer that is explained, for each item."""
     if label is None:
         return np.searchsorted(classes, machine.predict(X))
@@ -66,7 +71,7 @@ def _output(output: int, count: int) -> int:
     return output
 
 
-def unwrap(model: Any, X: Any = None) -> tuple[Any, Any]:
+def unwrap(model: BaseEstimator, X: Items | None = None) -> tuple[Any, Any]:
     """Return the machine inside pipelines, searches and calibrations, and what it sees of `X`.
 
     Examples
@@ -85,7 +90,7 @@ def unwrap(model: Any, X: Any = None) -> tuple[Any, Any]:
     return (model, X) if inside is None else unwrap(inside, X)
 
 
-def machine_inside(model: Any) -> Any:
+def machine_inside(model: BaseEstimator) -> Any:
     """Return the fitted machine that a search or a calibration wraps; None if it wraps none."""
     # A machine of ours that wraps another one declares its place; scikit-learn's have the others.
     places = (getattr(model, "delegate", None) or "best_estimator_", "estimator_", "estimator",

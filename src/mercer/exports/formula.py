@@ -49,7 +49,7 @@ class ArrayFormula:
     steps: list[Step] = field(default_factory=list)
     outputs: dict[str, int] = field(default_factory=dict)
 
-    def add(self, operation: str, *terms: Term, value: Any = None) -> Term:
+    def add(self, operation: str, *terms: Term, value: object = None) -> Term:
         """Write down a step and return its value."""
         self.steps.append(Step(operation, tuple(term.place for term in terms), value))
         return Term(self, len(self.steps) - 1)
@@ -90,37 +90,37 @@ class Term:
         right = other if isinstance(other, Term) else self.formula.constant(other)
         return self.formula.add(operation, self, right)
 
-    def __add__(self, other: Any) -> Term:
+    def __add__(self, other: object) -> Term:
         return self._with("add", other)
 
-    def __sub__(self, other: Any) -> Term:
+    def __sub__(self, other: object) -> Term:
         return self._with("subtract", other)
 
-    def __mul__(self, other: Any) -> Term:
+    def __mul__(self, other: object) -> Term:
         return self._with("multiply", other)
 
-    def __truediv__(self, other: Any) -> Term:
+    def __truediv__(self, other: object) -> Term:
         return self._with("divide", other)
 
-    def __matmul__(self, other: Any) -> Term:
+    def __matmul__(self, other: object) -> Term:
         return self._with("product", other)
 
-    def __gt__(self, other: Any) -> Term:
+    def __gt__(self, other: object) -> Term:
         return self._with("greater", other)
 
-    def __ge__(self, other: Any) -> Term:
+    def __ge__(self, other: object) -> Term:
         return self._with("greater or equal", other)
 
     def power(self, exponent: float) -> Term:
         return self._with("power", exponent)
 
-    def maximum(self, other: Any) -> Term:
+    def maximum(self, other: object) -> Term:
         return self._with("maximum", other)
 
-    def minimum(self, other: Any) -> Term:
+    def minimum(self, other: object) -> Term:
         return self._with("minimum", other)
 
-    def equals(self, other: Any) -> Term:
+    def equals(self, other: object) -> Term:
         return self._with("equal", other)
 
     def apply(self, function: str) -> Term:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 import numpy as np
 
@@ -192,7 +191,7 @@ def _written(formula: ArrayFormula, step: Step, place: int, constants: list[str]
     return TEMPLATES[step.operation].format(*names)
 
 
-def _constant(value: Any, name: str, constants: list[str]) -> str:
+def _constant(value: object, name: str, constants: list[str]) -> str:
     array = np.ascontiguousarray(value, dtype="<f8")
     if array.ndim == 0:
         return repr(float(array)) if np.isfinite(array) else f"float({str(float(array))!r})"

@@ -91,14 +91,14 @@ def _scaled(kernel: Any, rows: SeenRows, known: Points) -> tuple[Term, np.ndarra
     return X * weights, Z * weights
 
 
-def _squared(kernel: Any, rows: SeenRows, known: Points) -> Term:
+def _squared(kernel: Kernel, rows: SeenRows, known: Points) -> Term:
     """Return |x − z|², by |x|² + |z|² − 2xᵀz."""
     X, Z = _scaled(kernel, rows, known)
     lengths = (X * X).sum()
     return (lengths + (Z**2).sum(axis=1) - X @ (2 * Z.T)).maximum(0.0)
 
 
-def _powers(kernel: Any, rows: SeenRows, known: Points, order: float) -> Term:
+def _powers(kernel: Kernel, rows: SeenRows, known: Points, order: float) -> Term:
     """Return Σ|xᵢ − zᵢ|^r, a dimension after the other."""
     X, Z = _scaled(kernel, rows, known)
     total = None

@@ -7,6 +7,7 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -216,7 +217,7 @@ def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
     return alike @ A + offset
 
 
-def _code(machine: Any, scores: Term, count: int) -> Term:
+def _code(machine: BaseEstimator, scores: Term, count: int) -> Term:
     """Return the place of the label that wins, as `predict` decides."""
     pairs = isinstance(machine, MARGINS) and machine.multiclass == "ovo" and count > 2
     if count == 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mercer.domains import is_frame
 from mercer.errors import FileError
@@ -26,7 +27,7 @@ class Trimmed:
         self.kept = kept
 
 
-def _encode_frame(encoder: Encoder, frame: Any, place: str) -> Json:
+def _encode_frame(encoder: Encoder, frame: pd.DataFrame, place: str) -> Json:
     if isinstance(frame, Trimmed):
         frame, kept = frame.frame, frame.kept
     else:
@@ -62,7 +63,7 @@ def _decode_frame(decoder: Decoder, node: Json) -> Any:
     return frame
 
 
-def _encode_column(encoder: Encoder, column: Any, place: str) -> Json:
+def _encode_column(encoder: Encoder, column: pd.Series, place: str) -> Json:
     import pandas as pd
 
     dtype = column.dtype

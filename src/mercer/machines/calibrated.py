@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -170,7 +171,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         kept += max(bytes_of_inverse(self.machine, count) - decision.bytes, 0)
         return decision.beside(kept, "scores of items that were held out, fold after fold")
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Items) -> np.ndarray:
         """Return the label that the machine gives, or with costs the one that is cheapest."""
         require_fitted(self)
         if self.costs is not None:
@@ -184,12 +185,12 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             return self.classes_[probabilities.argmax(axis=1)]
         return self.classes_[(probabilities @ np.asarray(self.costs)).argmin(axis=1)]
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Items) -> np.ndarray:
         """Return the scores of the machine; of one without them, logarithms of probabilities."""
         require_fitted(self)
         return scores_of(self.machine_, X)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Items) -> np.ndarray:
         """Return the probability of each class.
 
         Without costs the most probable one is that of `predict`.
@@ -203,7 +204,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
                 P = softmax(self.slope_ * (scores - scores.max(axis=1, keepdims=True)), axis=1)
         return P if self.costs is not None else agree_with(P, self._winners(X, scores))
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Items) -> np.ndarray:
         """Return the logarithm of the probability of each class."""
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
 
@@ -219,14 +220,14 @@ class Calibrated(ClassifierMixin, BaseEstimator):
             tags.input_tags = get_tags(self.machine).input_tags
         return tags
 
-    def _winners(self, X: Any, scores: np.ndarray) -> np.ndarray:
+    def _winners(self, X: Items, scores: np.ndarray) -> np.ndarray:
         """Return which class `predict` names, without computing the scores twice if possible."""
         if type(self.machine_).predict is ScoreClassifier.predict:
             return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.searchsorted(self.classes_, self.machine_.predict(X))
 
     def _held_out(
-        self, machine: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None,
+        self, machine: BaseEstimator, X: Items, labels: np.ndarray, weights: np.ndarray | None,
         splits: Sequence[tuple[np.ndarray, np.ndarray]], count: int,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return scores of items that were held out, and which items these are."""
@@ -381,7 +382,7 @@ def _means(s: np.ndarray, weights: np.ndarray, a: float) -> tuple[float, float]:
     return mean, variance
 
 
-def scores_of(machine: Any, X: Any) -> np.ndarray:
+def scores_of(machine: BaseEstimator, X: Items) -> np.ndarray:
     """Return the scores of a machine, or the logarithms of its probabilities, as log odds of two.
 
     A machine that is right more often than it claims is wrong about a factor of these.
@@ -392,7 +393,7 @@ def scores_of(machine: Any, X: Any) -> np.ndarray:
     return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
 
-def _fitted(machine: BaseEstimator, X: Any, y: Any, weights: np.ndarray | None) -> Any:
+def _fitted(machine: BaseEstimator, X: Items, y: ArrayLike, weights: np.ndarray | None) -> Any:
     given = {} if weights is None else {"sample_weight": weights}
     return clone(machine).fit(X, y, **given)
 
@@ -404,6 +405,6 @@ def _divisible(X: Any) -> Any:
     return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 
-def _part(X: Any, rows: np.ndarray, train: np.ndarray, pairwise: bool) -> Any:
+def _part(X: Items, rows: np.ndarray, train: np.ndarray, pairwise: bool) -> Any:
     """Return some items; of similarities only those to the training items."""
     return np.asarray(X)[np.ix_(rows, train)] if pairwise else _safe_indexing(X, rows)

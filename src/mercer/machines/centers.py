@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning as NotDistinct
 from sklearn.utils import check_random_state
@@ -25,7 +26,7 @@ __all__ = ["choose", "how_many", "means_of"]
 RULES = ("all", "random", "kmeans", "ols")
 
 
-def how_many(machine: Any, kernel: Kernel, items: int) -> int:
+def how_many(machine: BaseEstimator, kernel: Kernel, items: int) -> int:
     """Return the number of centers that a network would have."""
     if not isinstance(machine.centers, str):
         return len(kernel.domain.admit(machine.centers, "centers"))
@@ -47,7 +48,7 @@ def how_many(machine: Any, kernel: Kernel, items: int) -> int:
 
 
 def choose(
-    machine: Any, kernel: Kernel, points: Points, target: np.ndarray, count: int
+    machine: BaseEstimator, kernel: Kernel, points: Points, target: np.ndarray, count: int
 ) -> tuple[Points, np.ndarray | None]:
     """Return the centers and, where they are training items, which of them."""
     rule = machine.centers

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.cluster import answers, current
@@ -42,7 +43,7 @@ def as_container(points: Points) -> Any:
     return pd.DataFrame(points.array, columns=list(points.names))
 
 
-def require_fitted(machine: Any) -> None:
+def require_fitted(machine: BaseEstimator) -> None:
     """Refuse a machine that has learned nothing, in scikit-learn's words.
 
     Scikit-learn gathers all tags and attributes first, which takes as long as an answer for one

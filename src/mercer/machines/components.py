@@ -19,6 +19,7 @@ from mercer.engine.tiles import diagonal
 from mercer.errors import DomainError, ValidityError
 from mercer.gram import Dense
 from mercer.gram.centered import center_gram
+from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.machines.sketching import SampledItems, Sketching
 from mercer.plans import Decision
@@ -106,7 +107,7 @@ def components_of(
     return Components(sketching.function(a), means, values, trace, scores, solution)
 
 
-def _covariance(sketch: Any, white: Any, center: bool) -> tuple[np.ndarray, np.ndarray]:
+def _covariance(sketch: Any, white: Whitening, center: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return n times the covariance of the items in whitened coordinates, and their mean."""
     n = sketch.order
     H, sums = sketch.whitened_moments(white, np.ones((n, 1)))
@@ -114,7 +115,9 @@ def _covariance(sketch: Any, white: Any, center: bool) -> tuple[np.ndarray, np.n
     return H - n * np.outer(mean, mean), mean
 
 
-def _estimate_error(sketching: Sketching, white: Any, count: int, center: bool) -> Approximation:
+def _estimate_error(
+    sketching: Sketching, white: Whitening, count: int, center: bool
+) -> Approximation:
     """Return how far the components of other items are from exact ones, whatever their signs."""
 
     def learn(gram: Dense, places: np.ndarray) -> tuple[np.ndarray, Any]:

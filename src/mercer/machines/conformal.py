@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
@@ -326,7 +327,7 @@ class Conformal(BaseEstimator):
         level = check_level(self.level if level is None else level)
         return guarantee(self.scores_, self.method_, level, self.by, self.ratio_ is not None)
 
-    def score(self, X: Items, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the machine's own score."""
         require_fitted(self)
         return self.machine_.score(X, y, sample_weight=sample_weight)
@@ -358,7 +359,7 @@ class Conformal(BaseEstimator):
     # ---- arguments ---------------------------------------------------------------------------
 
     def _category(
-        self, X: Any, codes: np.ndarray | None, classes: np.ndarray | None
+        self, X: Items, codes: np.ndarray | None, classes: np.ndarray | None
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Return the category of each training item, and what they are called."""
         if self.by is None:
@@ -368,7 +369,7 @@ class Conformal(BaseEstimator):
         named, found = np.unique(column_of(X, self.by), return_inverse=True)
         return found, named
 
-    def _new_category(self, X: Any) -> np.ndarray | None:
+    def _new_category(self, X: Items) -> np.ndarray | None:
         if self.by is None or (self.by == "class" and is_classifier(self.machine)):
             return None
         return self.scores_.codes(column_of(X, self.by))

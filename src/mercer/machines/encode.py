@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
-from mercer.domains import is_frame
+from mercer.domains import Items, is_frame
 from mercer.errors import DomainError, suggestion
 from mercer.machines.chunks import require_fitted
 from mercer.machines.encoding.columns import EncodedColumn, learn_quantity, zeros
@@ -134,7 +135,7 @@ class Encode(TransformerMixin, BaseEstimator):
         self.kinds = kinds
         self.random_state = random_state
 
-    def plan(self, X: Any) -> Decision:
+    def plan(self, X: Items) -> Decision:
         """Return what `fit` would need of memory for these rows, without doing it.
 
         Examples
@@ -169,7 +170,7 @@ class Encode(TransformerMixin, BaseEstimator):
         """
         return np.concatenate(self._learn(X, y, groups), axis=1)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Items) -> np.ndarray:
         """Return rows of numbers, an array of shape (rows, len(blocks_))."""
         require_fitted(self)
         table, places = self._admit_new(X)
@@ -206,7 +207,7 @@ class Encode(TransformerMixin, BaseEstimator):
 
     # ---- learning ------------------------------------------------------------------------------
 
-    def _learn(self, X: Any, y: Any, groups: Any = None) -> list[np.ndarray]:
+    def _learn(self, X: Items, y: ArrayLike, groups: Any = None) -> list[np.ndarray]:
         """Learn from all columns, and return what becomes of them in training."""
         check_parameters(self)
         table = read_table(X)
@@ -259,7 +260,7 @@ class Encode(TransformerMixin, BaseEstimator):
 
     # ---- new rows ------------------------------------------------------------------------------
 
-    def _admit_new(self, X: Any) -> tuple[Any, Sequence[int]]:
+    def _admit_new(self, X: Items) -> tuple[Any, Sequence[int]]:
         """Return new rows, and where the columns of training stand in them."""
         table = read_table(X)
         if self.columns_ is None or not is_frame(X):

@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 
 from mercer.domains import GramRows, Items, Points, in_passes
 from mercer.errors import DomainError, ValidityError
+from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.machines.chunks import require_fitted
 from mercer.machines.posterior import ProcessPosterior, posterior_of
@@ -203,7 +204,7 @@ class GaussianProcess(KernelRidge):
         return super().fit(X, y, sample_weight)
 
     def _known_of_sketch(
-        self, sketching: Sketching, white: Any, regression: Regression, solution: Solution
+        self, sketching: Sketching, white: Whitening, regression: Regression, solution: Solution
     ) -> dict[str, Any]:
         flat = bool(self.intercept)
         constant = solution.intercept if flat else None

@@ -217,7 +217,7 @@ class LearnedMetric(BaseEstimator):
         chosen = next((one for one in kinds if name_of(one) == best.kind), kinds[0])
         return race.paths[chosen][best.round], best
 
-    def _kinds(self, machine: Any, width: int, count: int) -> list[Kinds]:
+    def _kinds(self, machine: BaseEstimator, width: int, count: int) -> list[Kinds]:
         """Return the kinds of metrics that so many items can teach, the simplest first."""
         terms = metric_terms(machine.kernel) or []
         if width < 2:
@@ -232,7 +232,7 @@ class LearnedMetric(BaseEstimator):
             return list(dict.fromkeys([diagonal, full]))
         return [diagonal]
 
-    def _tuned(self, machine: Any, last: MetricRound) -> Any:
+    def _tuned(self, machine: BaseEstimator, last: MetricRound) -> Any:
         """Return the machine with the kernel of a round, and its penalty if that was searched."""
         chosen: dict[str, Any] = {"kernel": last.kernel}
         if self._searches:

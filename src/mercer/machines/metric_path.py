@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from mercer.domains import Points
 from mercer.kernels import Kernel
@@ -79,13 +79,13 @@ class MetricRound:
         return (np.asarray(self.function(points)) + self.offset).reshape(len(points), -1)
 
 
-def is_ridge(machine: Any) -> bool:
+def is_ridge(machine: BaseEstimator) -> bool:
     """Tell whether leave-one-out errors of a machine are known in closed form."""
     return able(machine, "closed-form folds") and machine.closed_form_applies
 
 
 def rounds_of(
-    machine: Any,
+    machine: BaseEstimator,
     points: Points,
     targets: Any,
     kinds: Sequence[str],
@@ -161,8 +161,9 @@ def normalized_outer_product(
 
 
 def _ridge_round(
-    machine: Any, points: Points, targets: RidgeTargets, terms: list[Kernel], place: Place,
-    search: bool, guided: bool, first: bool, blocks: Sequence[np.ndarray] | None = None,
+    machine: BaseEstimator, points: Points, targets: RidgeTargets, terms: list[Kernel],
+    place: Place, search: bool, guided: bool, first: bool,
+    blocks: Sequence[np.ndarray] | None = None,
 ) -> MetricRound:  # fmt: skip
     """Learn with the bandwidths and the penalty of the smallest leave-one-out error."""
     errors = HeldOutErrors(terms, points, targets, None if search else machine.penalty, blocks)

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
 from mercer.domains import admit_labels
 from mercer.machines.folds import stratified_folds
@@ -232,7 +232,9 @@ def pairs_of(dealt: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)) for fold in folds]
 
 
-def first_round(machine: Any, task: MetricTask, kinds: Kinds, search: bool) -> MetricRound:
+def first_round(
+    machine: BaseEstimator, task: MetricTask, kinds: Kinds, search: bool
+) -> MetricRound:
     """Return what is learned without a metric."""
     found = islice(rounds_of(machine, task.points, task.targets, kinds, search), 1)
     return next(found)

@@ -22,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def metric_terms(kernel: Any) -> list[Kernel] | None:
+def metric_terms(kernel: Kernel) -> list[Kernel] | None:
     """Return the terms of a kernel that each take a metric; None if one of them takes none.
 
     Examples
@@ -45,7 +45,7 @@ def add_terms(terms: list[Kernel]) -> Kernel:
     return reduce(add, terms)
 
 
-def distance_order(kernel: Any) -> float:
+def distance_order(kernel: Kernel) -> float:
     """Return r of the distance (Σ wᵢ|xᵢ − zᵢ|^r)^{1/r} that a kernel measures."""
     return float(getattr(kernel, "order", getattr(kernel, "_order", 2.0)))
 
@@ -55,7 +55,7 @@ def takes_matrix(kernel: Kernel) -> bool:
     return distance_order(kernel) == 2.0
 
 
-def set_metric(kernel: Any, outer: np.ndarray | None, kind: str, points: Points) -> Kernel:
+def set_metric(kernel: Kernel, outer: np.ndarray | None, kind: str, points: Points) -> Kernel:
     """Return a kernel with G as its metric, and the median distance there as its bandwidth.
 
     Rows are multiplied by the root of G; the weights of a distance of order r are r-th powers of

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mercer.domains import Items, Points, in_passes
@@ -221,7 +222,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExpansionMach
         """Return the components of each item, an array of shape (items, n_components)."""
         return self._decision_values(X)
 
-    def fit_transform(self, X: Items, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Items, y: ArrayLike | None = None) -> np.ndarray:
         """Return the components of the training items, without evaluating the kernel again."""
         self.fit(X)
         if self.eigenvectors_ is None:  # a stream, which is read once more

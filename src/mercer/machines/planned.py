@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from mercer.domains import Items, is_frame
 from mercer.errors import PlanError, ValidityError
@@ -19,7 +19,7 @@ __all__ = ["bytes_kept", "bytes_of", "plan_of", "plan_of_columns", "transformed"
 NUMBERS_KEPT = 4  # of each item, in a fitted machine: coefficients, places
 
 
-def plan_of(machine: Any, X: Items) -> Decision:
+def plan_of(machine: BaseEstimator, X: Items) -> Decision:
     """Return what a machine would need; of a pipeline, its last step.
 
     Examples
@@ -59,7 +59,7 @@ def bytes_of(X: Any) -> int:
     return int(X.nbytes) if hasattr(X, "nbytes") else 8 * len(X)
 
 
-def bytes_kept(machine: Any, X: Items) -> int:
+def bytes_kept(machine: BaseEstimator, X: Items) -> int:
     """Return the bytes of a fitted machine that remembers its items, and of the items' container.
 
     Examples

@@ -30,6 +30,7 @@ from mercer.domains import (
 from mercer.engine.tiles import diagonal
 from mercer.errors import ConvergenceWarning
 from mercer.gram import Dense, assemble
+from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel
 from mercer.machines.machine import number
 from mercer.machines.scores import ExpansionMachine, ScoreClassifier
@@ -136,7 +137,9 @@ class Ridge(ExpansionMachine):
         size = self._size(kernel, points, targets, False, repair)
         return decide_ridge(requested(self.follow, sketches=True), kernel, points, size)
 
-    def _fit(self, X: Any, points: Points, target: np.ndarray, weights: np.ndarray | None) -> Self:
+    def _fit(
+        self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
+    ) -> Self:
         """Walk through the rooms: X is admitted; resolve, decide, assemble, solve, keep."""
         points = self._own(X, points)
         kernel = self._resolve(points, weights)
@@ -187,7 +190,7 @@ class Ridge(ExpansionMachine):
         size = Size(items=len(X), row=8.0 * X.shape[1] if X.ndim == 2 else 8.0, condition=1.0)
         return choose_ridge(requested(self.follow, sketches=True), size).sketched
 
-    def _fit_stream(self, X: Items, y: Any, sample_weight: ArrayLike | None) -> Regression:
+    def _fit_stream(self, X: Items, y: ArrayLike, sample_weight: ArrayLike | None) -> Regression:
         """Learn from items that are read in passes; only targets and a sample are kept."""
         given = read_training_set(self, X, y, sample_weight)
         regression = self.regression(given.y, given.items.count, given.weights)
@@ -244,7 +247,7 @@ class Ridge(ExpansionMachine):
         return self
 
     def _known_of_sketch(
-        self, sketching: Sketching, white: Any, regression: Regression, solution: Solution
+        self, sketching: Sketching, white: Whitening, regression: Regression, solution: Solution
     ) -> dict[str, Any]:
         """Return further attributes of a machine that learned with a sketch."""
         return {}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from mercer.domains import InMemory, Items, Points, Rows, Stream, Streamed, Vectors, is_stream
 from mercer.domains.partitions import is_collection
@@ -25,6 +26,7 @@ from mercer.gram import (
     assemble_sketch,
     surveying_engine,
 )
+from mercer.gram.whitening import Whitening
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.kernels.features import RandomFeatures
@@ -161,7 +163,9 @@ def read_training_set(machine: Any, X: Items, y: Any, weights: Any) -> TrainingS
     )
 
 
-def resolve_on_sample(machine: Any, items: SampledItems, weights: np.ndarray | None) -> Kernel:
+def resolve_on_sample(
+    machine: BaseEstimator, items: SampledItems, weights: np.ndarray | None
+) -> Kernel:
     """Return the kernel with its heuristics resolved on a sample of the items."""
     some = None if weights is None else weights[items.places]
     return machine._resolve(items.sample, some if some is not None and some.any() else None)
@@ -243,7 +247,7 @@ class Sketching:
     def estimate_error(
         self,
         learn: Learner,
-        white: Any,
+        white: Whitening,
         exact: Learner | None = None,
         method: str = "",
         differ: Callable[[np.ndarray, np.ndarray], float] | None = None,
@@ -295,7 +299,7 @@ class Sketching:
             unseen = float(np.mean(np.clip(shares, 0.0, 1.0)))
         return Approximation(self.describe() + method, error, unseen, len(taught))
 
-    def _features(self, points: Points, white: Any) -> np.ndarray:
+    def _features(self, points: Points, white: Whitening) -> np.ndarray:
         """Return features of some items whose dot products are the approximate kernel."""
         if self.features is not None:
             return np.asarray(self.features(points))

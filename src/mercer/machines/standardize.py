@@ -12,11 +12,13 @@ import numbers
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
-from mercer.domains import Table, is_frame, to_numpy
+from mercer.domains import Items, Table, is_frame, to_numpy
 from mercer.domains.vectors import read
 from mercer.errors import DomainError, suggestion
 from mercer.machines.chunks import require_fitted
@@ -126,7 +128,7 @@ class Standardize(TransformerMixin, BaseEstimator):
         self.centered_ = not sparse.issparse(rows)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Items) -> Any:
         """Return the rows of `X` standardized: a DataFrame, sparse rows or an array, as `X` is."""
         require_fitted(self)
         if is_frame(X) and self.columns_ is not None:
@@ -281,7 +283,7 @@ def _check_names(X: Any) -> None:
         raise DomainError("column names must be all text or all numbers; rename some of them")
 
 
-def _rows(X: Any) -> Any:
+def _rows(X: Items) -> Any:
     """Return rows of numbers, which may have gaps: a NumPy array or canonical sparse rows."""
     if isinstance(X, list | tuple):
         with contextlib.suppress(ValueError):  # of rows of different lengths, refused below
@@ -300,7 +302,7 @@ def _rows(X: Any) -> Any:
     return rows
 
 
-def _is_numeric(dtype: Any) -> bool:
+def _is_numeric(dtype: DTypeLike) -> bool:
     return getattr(dtype, "kind", "O") in "fiub"
 
 
@@ -321,7 +323,7 @@ def _matrix(X: Any, places: list[int]) -> np.ndarray:
     return rows
 
 
-def _all_numbers(column: Any) -> bool:
+def _all_numbers(column: pd.Series) -> bool:
     if getattr(column.dtype, "kind", "") != "O":
         return False
     return all(isinstance(value, numbers.Real) for value in column.dropna())

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from mercer.domains import Items, Points, admit_labels, admit_weights, weigh_classes
@@ -63,7 +63,7 @@ class MarginFit:
     table: np.ndarray  # coefficients of support vectors, one column for each problem
 
 
-def _calibrated(machine: Any) -> bool:
+def _calibrated(machine: BaseEstimator) -> bool:
     if not machine.probability:
         raise AttributeError(
             f"{type(machine).__name__} has no probabilities because they take several fits: ask "

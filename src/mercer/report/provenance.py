@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import is_frame
+from mercer.domains import Items, is_frame
 from mercer.files import describe
 from mercer.report.page import versions
 from mercer.studies import Study
@@ -59,7 +59,7 @@ def _file(path: Path | None) -> dict[str, Any] | None:
     return {"name": Path(path).name, "bytes": Path(path).stat().st_size, "sha256": checksum}
 
 
-def fingerprint(X: Any, y: np.ndarray) -> str:
+def fingerprint(X: Items, y: np.ndarray) -> str:
     """Return the SHA-256 of rows with their targets: the same for the same rows in their order.
 
     Examples
@@ -76,7 +76,7 @@ def fingerprint(X: Any, y: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def _columns(X: Any) -> list[tuple[str, Any]]:
+def _columns(X: Items) -> list[tuple[str, Any]]:
     if is_frame(X):
         return [(str(name), X.iloc[:, j].to_numpy()) for j, name in enumerate(X.columns)]
     if sparse.issparse(X):

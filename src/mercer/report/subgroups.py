@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from mercer.report.words import amount, count, percent, shorten
 from mercer.studies.folds import standard_error
@@ -76,7 +77,7 @@ def _text(study: Study, mean: float) -> str:
     return amount(math.sqrt(mean) if squares else mean)
 
 
-def _parts(column: Any, kind: str) -> Iterator[tuple[str, np.ndarray]]:
+def _parts(column: pd.Series, kind: str) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what may be a subgroup: its name, and which rows belong to it."""
     name = shorten(column.name, 40)
     gaps = column.isna().to_numpy(dtype=bool)

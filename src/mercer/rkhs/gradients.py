@@ -36,7 +36,7 @@ class Differentiable(Protocol):
     @property
     def kernel(self) -> Any: ...
 
-    def gradient(self, X: Any) -> np.ndarray: ...
+    def gradient(self, X: Items) -> np.ndarray: ...
 
 
 def expansion_gradient(
@@ -163,7 +163,7 @@ def _entries(points: Any, place: int) -> list[Any]:
     return list(frame.iloc[:, place] if is_frame(frame) else to_numpy(frame)[:, place])
 
 
-def _levels(points: Any, place: int) -> list[Any]:
+def _levels(points: Points, place: int) -> list[Any]:
     """Return the levels of a column of the centers, the most frequent first."""
     counts: dict[Any, int] = {}
     for entry in _entries(points, place):

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from mercer.machines.abilities import ClosedForm, able
 from mercer.machines.ridge import Regression
@@ -48,7 +49,7 @@ Job = Callable[[], Any]  # returns the jobs that follow from it
 MATRICES_PER_CORE = 5  # arrays of the size of a Gram matrix that each core takes
 
 
-def has_closed_form(machine: Any) -> bool:
+def has_closed_form(machine: BaseEstimator) -> bool:
     """Tell whether a machine's held-out predictions follow from one system, with its parameters.
 
     Examples

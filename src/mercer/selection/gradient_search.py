@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from mercer.domains import Items
 from mercer.errors import SelectionError, SelectionWarning
@@ -70,7 +70,7 @@ class Found:
 
 
 def search(
-    machine: Any,
+    machine: BaseEstimator,
     X: Items,
     y: ArrayLike,
     *,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import is_classifier, is_regressor
+from numpy.typing import ArrayLike, DTypeLike
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.model_selection import LeaveOneOut
 
 from mercer.domains import Items, admit_target
@@ -49,7 +48,7 @@ class HeldOut:
     standard_error: float
     account: Account
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.predictions, dtype=dtype)
 
     def __len__(self) -> int:
@@ -155,7 +154,7 @@ def log_marginal_likelihood(
 
 
 def _measured(
-    machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None
+    machine: BaseEstimator, X: Items, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> RidgeMeasures:
     task = path_task(machine, X, y, sample_weight)
     system = decompose(task, 1, getattr(machine, "indefinite", "error"))

@@ -8,10 +8,10 @@ with an orthogonal matrix (Bishop, 6.8; Wahba, *Spline models*, 4.2).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from mercer.domains import Items, Points, admit_weights
 from mercer.errors import SelectionError
@@ -82,7 +82,7 @@ class RidgeTask:
 
 
 def search_task(
-    machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None
+    machine: BaseEstimator, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> RidgeTask:
     """Return what a search over the kernel and the penalty of a machine is about.
 
@@ -115,7 +115,7 @@ def search_task(
 
 
 def path_task(
-    machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None
+    machine: BaseEstimator, X: Items, y: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> RidgeTask:
     """Return what criteria of a machine's penalties are about.
 
@@ -142,7 +142,9 @@ def path_task(
     return task
 
 
-def _task(machine: Any, X: Items, y: ArrayLike, sample_weight: ArrayLike | None) -> RidgeTask:
+def _task(
+    machine: BaseEstimator, X: Items, y: ArrayLike, sample_weight: ArrayLike | None
+) -> RidgeTask:
     points = machine._admit(X)
     n = len(points)
     found = machine.regression(y, n, sample_weight)

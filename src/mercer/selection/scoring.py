@@ -135,7 +135,7 @@ class Scoring:
 
     def of_machine(
         self,
-        machine: Any,
+        machine: BaseEstimator,
         X: Items,
         y: ArrayLike | None,
         weights: Any = None,
@@ -252,7 +252,7 @@ class HeldOutAnswers(Scoring):
 
     def of_machine(
         self,
-        machine: Any,
+        machine: BaseEstimator,
         X: Items,
         y: ArrayLike | None,
         weights: Any = None,

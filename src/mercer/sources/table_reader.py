@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
-from mercer.domains import is_frame
+from mercer.domains import Items, is_frame
 from mercer.errors import DomainError
 from mercer.machines.chunks import require_fitted
 from mercer.sources.reading import chunks, read, read_frame, recipe
@@ -89,7 +89,7 @@ class TableReader(TransformerMixin, BaseEstimator):
         self._keep(sheet)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Items) -> Any:
         """Return the columns that are learned from, as a DataFrame of values."""
         import pandas as pd
 

@@ -6,6 +6,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
@@ -75,7 +76,7 @@ def admit_rows(
     return rows, codes, classes
 
 
-def _one_target(y: Any, count: int) -> np.ndarray:
+def _one_target(y: ArrayLike, count: int) -> np.ndarray:
     target = admit_target(y, count)
     if target.ndim == 2 and target.shape[1] > 1:
         raise DomainError(
@@ -103,7 +104,7 @@ def _owners(groups: Any, count: int) -> np.ndarray | None:
     return found
 
 
-def column_of(X: Any, by: object) -> np.ndarray:
+def column_of(X: Items, by: object) -> np.ndarray:
     """Return the entries of the column that levels are by.
 
     Examples

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 
 from mercer.domains import Items, Points
 from mercer.engine.tiles import fill
@@ -50,7 +50,7 @@ class LeftOutAnswers:
         return np.asarray(self.function(points)).reshape(len(points), -1) + self.offsets
 
 
-def has_closed_form(machine: Any) -> bool:
+def has_closed_form(machine: BaseEstimator) -> bool:
     """Tell whether the answers of a machine without some of its items follow from one system.
 
     Examples
@@ -68,7 +68,7 @@ def has_closed_form(machine: Any) -> bool:
 
 
 def answers_without(
-    machine: Any,
+    machine: BaseEstimator,
     X: Items,
     y: np.ndarray,
     removals: Sequence[np.ndarray],
@@ -103,7 +103,7 @@ def answers_without(
     return None if found is None else _answers(found, made)
 
 
-def bytes_without(machine: Any, X: Items, folds: int) -> int:
+def bytes_without(machine: BaseEstimator, X: Items, folds: int) -> int:
     """Return about how many bytes `answers_without` takes for so many sets of items.
 
     Examples
@@ -133,7 +133,7 @@ def _expansion(kernel: Kernel, points: Points) -> Callable[[np.ndarray], Any]:
 
 
 def _features(
-    machine: Any, kernel: Kernel, points: Points
+    machine: BaseEstimator, kernel: Kernel, points: Points
 ) -> tuple[np.ndarray | None, Callable[[np.ndarray], Any]]:
     """Return the features in which a machine is linear, if they are few, and what makes sums."""
     function, n = machine.function_, len(points)

@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from mercer.domains import Items
 from mercer.errors import ValidityError
+from mercer.kernels import Kernel
 from mercer.machines.conforming.closed_form import answers_without, has_closed_form
 from mercer.machines.folds import grouped_folds, stratified_folds
 from mercer.machines.quantile import KernelQuantile
@@ -109,12 +110,12 @@ class FoldMachine:
         return beyond if scale is None else beyond / scale
 
 
-def last_of(machine: Any) -> Any:
+def last_of(machine: BaseEstimator) -> Any:
     """Return the last step of a pipeline, or the machine itself."""
     return machine.steps[-1][1] if isinstance(machine, Pipeline) else machine
 
 
-def with_last(machine: Any, last: Any) -> Any:
+def with_last(machine: BaseEstimator, last: Any) -> Any:
     """Return a pipeline with another last step, or that alone; not fitted."""
     if not isinstance(machine, Pipeline):
         return last
@@ -140,7 +141,7 @@ def splits(fold: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def fit_fold(
-    machine: Any,
+    machine: BaseEstimator,
     rows: TrainingRows,
     widths: str,
     sizes: Any,
@@ -157,7 +158,7 @@ def fit_fold(
     return FoldMachine(fitted, learn_sizes(sizes, machine, rows, errors, rng)[0])
 
 
-def _quantiles(machine: Any, rows: TrainingRows, given: Any, level: float) -> Any:
+def _quantiles(machine: BaseEstimator, rows: TrainingRows, given: Any, level: float) -> Any:
     """Return the machine of two quantiles that belongs to a machine of the mean."""
     last = last_of(machine)
     if given is not None:
@@ -176,7 +177,7 @@ def _quantiles(machine: Any, rows: TrainingRows, given: Any, level: float) -> An
 
 
 def held_out_errors(
-    machine: Any, fitted: Any, rows: TrainingRows, rng: np.random.RandomState
+    machine: BaseEstimator, fitted: Any, rows: TrainingRows, rng: np.random.RandomState
 ) -> np.ndarray:
     """Return how wrong a machine is about each item when it has not seen it, or its group."""
     if has_closed_form(machine):
@@ -207,7 +208,11 @@ def log_sizes(errors: np.ndarray) -> np.ndarray:
 
 
 def learn_sizes(
-    given: Any, machine: Any, rows: TrainingRows, errors: np.ndarray, rng: np.random.RandomState
+    given: Any,
+    machine: BaseEstimator,
+    rows: TrainingRows,
+    errors: np.ndarray,
+    rng: np.random.RandomState,
 ) -> tuple[Any, np.ndarray]:
     """Return a machine that predicts the logarithm of the size of an error, and what it has seen.
 
@@ -236,7 +241,7 @@ def learn_sizes(
     return part.fit(with_last(machine, _ridge_of_sizes(machine, last.kernel, part))), some
 
 
-def _ridge_of_sizes(machine: Any, kernel: Any, rows: TrainingRows) -> KernelRidge:
+def _ridge_of_sizes(machine: BaseEstimator, kernel: Kernel, rows: TrainingRows) -> KernelRidge:
     """Return a ridge regression whose penalty predicts held-out sizes best.
 
     Examples

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from mercer.domains import Items
@@ -137,14 +138,14 @@ _LOST = (
 )
 
 
-def widths_of(machine: Any, widths: str) -> str:
+def widths_of(machine: BaseEstimator, widths: str) -> str:
     """Return which widths there will be: quantiles are always bounds."""
     last = last_of(machine)
     several = isinstance(last, KernelQuantile) and not isinstance(last.level, numbers.Real)
     return "quantile" if several else widths
 
 
-def method_of(machine: Any, asked: str, widths: str, count: int) -> str:
+def method_of(machine: BaseEstimator, asked: str, widths: str, count: int) -> str:
     """Return how items are held out.
 
     Examples
@@ -166,7 +167,7 @@ def method_of(machine: Any, asked: str, widths: str, count: int) -> str:
     return "jackknife+" if closed and count <= JACKKNIFE_ITEMS and not sketched else "cv+"
 
 
-def chances(machine: Any, X: Items, classes: np.ndarray) -> np.ndarray:
+def chances(machine: BaseEstimator, X: Items, classes: np.ndarray) -> np.ndarray:
     """Return the probability of each class, 0 for one that a fold's machine has not seen."""
     found = np.asarray(machine.predict_proba(X), dtype=np.float64)
     known = machine.classes_
@@ -177,6 +178,6 @@ def chances(machine: Any, X: Items, classes: np.ndarray) -> np.ndarray:
     return P
 
 
-def parts_for(sets: str, machine: Any, X: Items) -> np.ndarray | None:
+def parts_for(sets: str, machine: BaseEstimator, X: Items) -> np.ndarray | None:
     """Return which part of its own probability counts for a label, the same for all folds."""
     return parts(machine.predict_proba(X)) if sets == "adaptive" else None

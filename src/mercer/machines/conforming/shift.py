@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
-from mercer.domains import is_frame
+from mercer.domains import Items, is_frame
 from mercer.errors import ValidityError
 from mercer.machines.conforming.fold_machines import TrainingRows, last_of, with_last
 from mercer.machines.logistic import KernelLogistic
@@ -22,7 +23,7 @@ PENALTIES = (0.1, 1.0, 10.0, 100.0)  # of which one tells held-out rows apart be
 MIN_CHANCE = 1e-3  # a ratio is not told beyond a thousand
 
 
-def learn_ratio(machine: Any, X: Any, new: Any, rng: np.random.RandomState) -> Any:
+def learn_ratio(machine: BaseEstimator, X: Items, new: Any, rng: np.random.RandomState) -> Any:
     """Return a fitted machine whose odds are the ratio of densities, but for a constant.
 
     Parameters
@@ -54,7 +55,7 @@ def learn_ratio(machine: Any, X: Any, new: Any, rng: np.random.RandomState) -> A
     return rows.fit(with_last(machine, KernelLogistic(last.kernel, best)))
 
 
-def ratio_of(machine: Any, X: Any) -> np.ndarray:
+def ratio_of(machine: BaseEstimator, X: Items) -> np.ndarray:
     """Return the ratio of densities at some items, but for a constant."""
     P = np.clip(machine.predict_proba(X)[:, 1], MIN_CHANCE, 1 - MIN_CHANCE)
     return P / (1 - P)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mercer.errors import DomainError
 from mercer.machines.encoding.levels import MISSING, Levels
@@ -51,7 +52,7 @@ class EncodedColumn:
         made = [""] if isinstance(self.maker, NumberScale) else getattr(self.maker, "parts", [])
         return [*made, *([f" {MISSING}"] if self.told else [])]
 
-    def __call__(self, column: Any) -> np.ndarray:
+    def __call__(self, column: pd.Series) -> np.ndarray:
         """Return the new columns."""
         if isinstance(self.maker, Levels):
             return self.maker(column)
@@ -68,7 +69,7 @@ class EncodedColumn:
 
 
 def read_quantity(
-    column: Any, place: int, kind: str, lenient: bool, order: list[str]
+    column: pd.Series, place: int, kind: str, lenient: bool, order: list[str]
 ) -> np.ndarray:
     """Return a column as float64: numbers, days, 0 and 1, or ranks."""
     if kind == "boolean":
@@ -87,7 +88,7 @@ def read_quantity(
 
 
 def learn_quantity(
-    column: Any, place: int, kind: str, numbers: tuple[str, ...]
+    column: pd.Series, place: int, kind: str, numbers: tuple[str, ...]
 ) -> tuple[EncodedColumn | None, np.ndarray]:
     """Return what was learned about a column that is no category, and its values.
 
@@ -122,7 +123,7 @@ def zeros(place: int, kind: str, count: int) -> tuple[EncodedColumn, np.ndarray]
     return EncodedColumn(place, kind, False, False, nothing, []), np.zeros((count, 1))
 
 
-def _is_text(column: Any) -> bool:
+def _is_text(column: pd.Series) -> bool:
     if isinstance(column, np.ndarray) or column.dtype.kind in "biufcmM":
         return False
     return any(isinstance(entry, str) for entry in column)
@@ -137,7 +138,7 @@ def _check_booleans(values: np.ndarray, name: Any) -> None:
         )
 
 
-def _order(column: Any) -> list[str]:
+def _order(column: pd.Series) -> list[str]:
     import pandas as pd
 
     return read_texts(pd.Series(column.cat.categories))[1]

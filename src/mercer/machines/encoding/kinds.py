@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mercer.errors import DomainError, suggestion
 from mercer.machines.encoding.reading import as_days, as_numbers, different
@@ -42,7 +43,7 @@ def kinds_of(
     return {name: _kind(column_of(table, j), name, said, texts) for j, name in enumerate(names)}
 
 
-def _kind(column: Any, name: Any, said: dict[Any, str], texts: bool) -> str:
+def _kind(column: pd.Series, name: Any, said: dict[Any, str], texts: bool) -> str:
     if said.get(name) == "ignored":
         return "ignored"
     if isinstance(column, np.ndarray):
@@ -66,7 +67,7 @@ def _check_said(said: dict[Any, str], names: list[Any]) -> None:
             raise DomainError(f"kinds: {name!r} cannot be {kind!r}{suggestion(str(kind), SAID)}")
 
 
-def infer_kind(column: Any, texts: bool = True) -> str:
+def infer_kind(column: pd.Series, texts: bool = True) -> str:
     """Return what a column of a DataFrame holds, one of `KINDS`.
 
     Parameters
@@ -100,7 +101,7 @@ def infer_kind(column: Any, texts: bool = True) -> str:
     return _kind_of_objects(column, texts)
 
 
-def _kind_of_objects(column: Any, texts: bool) -> str:
+def _kind_of_objects(column: pd.Series, texts: bool) -> str:
     from pandas.api.types import infer_dtype
 
     found = infer_dtype(column, skipna=True)

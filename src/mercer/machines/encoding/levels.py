@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mercer.machines.encoding.reading import read_texts
 
@@ -44,7 +44,7 @@ class Levels:
     table: np.ndarray
     parts: list[str]
 
-    def codes(self, column: Any) -> np.ndarray:
+    def codes(self, column: pd.Series) -> np.ndarray:
         """Return the row of the table for each entry."""
         known, end = self._places, len(self.levels)
         few = column.tolist() if len(column) <= FEW_ENTRIES else []
@@ -58,11 +58,11 @@ class Levels:
     def _places(self) -> dict[str, int]:
         return {level: i for i, level in enumerate(self.levels.tolist())}
 
-    def __call__(self, column: Any) -> np.ndarray:
+    def __call__(self, column: pd.Series) -> np.ndarray:
         return self.table[self.codes(column)]
 
 
-def count_levels(column: Any, min_rows: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def count_levels(column: pd.Series, min_rows: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return codes, and the levels with at least so many rows with their counts, in order.
 
     Codes are numbers of those levels, then one for all others and one for gaps.

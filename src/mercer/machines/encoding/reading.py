@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mercer.errors import DomainError, DomainTypeError
 
@@ -14,7 +15,7 @@ DAY = np.timedelta64(1, "D")
 PLAIN = (str, bytes, bool, int, float, np.generic)
 
 
-def read_numbers(column: Any, lenient: bool = False) -> np.ndarray:
+def read_numbers(column: pd.Series, lenient: bool = False) -> np.ndarray:
     """Return entries as float64, NaN in gaps; durations are in days.
 
     What is no number is refused with its row, or a gap if `lenient`, as in a column of texts that
@@ -42,7 +43,7 @@ def read_numbers(column: Any, lenient: bool = False) -> np.ndarray:
     return values
 
 
-def read_days(column: Any, lenient: bool = False) -> np.ndarray:
+def read_days(column: pd.Series, lenient: bool = False) -> np.ndarray:
     """Return times as days since 1970, NaN in gaps; numbers are such days already.
 
     Examples
@@ -63,7 +64,7 @@ def read_days(column: Any, lenient: bool = False) -> np.ndarray:
     return values
 
 
-def read_texts(column: Any) -> tuple[np.ndarray, list[str]]:
+def read_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """Return the number of each entry among the different ones (−1 in gaps), and these as texts.
 
     The whole number 1, 1.0 and "1" are one level: a gap elsewhere in a column makes floats of
@@ -94,7 +95,7 @@ def _text(entry: Any) -> str:
     return str(entry)
 
 
-def different(column: Any) -> list[Any]:
+def different(column: pd.Series) -> list[Any]:
     """Return the different entries of a column, without gaps."""
     try:
         found = list(column.dropna().unique())
@@ -122,7 +123,7 @@ def as_days(entries: Any) -> np.ndarray:
     return np.where(np.isnat(values), np.nan, values.astype(np.int64) / 86_400_000_000)
 
 
-def _refuse(bad: np.ndarray, column: Any, what: str) -> None:
+def _refuse(bad: np.ndarray, column: pd.Series, what: str) -> None:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise DomainError(
@@ -132,7 +133,7 @@ def _refuse(bad: np.ndarray, column: Any, what: str) -> None:
         )
 
 
-def _unreadable(column: Any) -> DomainTypeError:
+def _unreadable(column: pd.Series) -> DomainTypeError:
     entries = column.dropna()
     odd = next((entry for entry in entries if not isinstance(entry, PLAIN)), entries.iloc[0])
     return DomainTypeError(

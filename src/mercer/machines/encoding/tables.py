@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.domains import Table, is_frame, to_numpy
+from mercer.domains import Items, Table, is_frame, to_numpy
 from mercer.domains.vectors import read
 from mercer.errors import DomainError
 
 __all__ = ["column_of", "read_table"]
 
 
-def read_table(X: Any) -> Any:
+def read_table(X: Items) -> Any:
     """Return a DataFrame, or an array of float64 with NaN in gaps."""
     if sparse.issparse(X):
         raise DomainError("Encode takes dense tables, but X is sparse; take Standardize for it")
@@ -40,7 +40,7 @@ def read_table(X: Any) -> Any:
     return rows
 
 
-def _objects(X: Any) -> Any:
+def _objects(X: Items) -> Any:
     """Return an array of objects or texts as a DataFrame, None for anything else."""
     import pandas as pd
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.datasets import circle, correlated_classes, two_gaussians
-from mercer.kernels import Gaussian, Polynomial
+from mercer.kernels import Gaussian, Kernel, Polynomial
 from mercer.plots.axes import grid, limits_of
 from mercer.plots.decision import (
     decision_gradient,
@@ -215,7 +215,7 @@ def network(figure: Figure) -> None:
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 
 
-def _cell(ax: Axes, at: np.ndarray, kernel: Any, center: float, x: float) -> None:
+def _cell(ax: Axes, at: np.ndarray, kernel: Kernel, center: float, x: float) -> None:
     """Draw a neuron as a disk that holds its tuning curve and the place of the stimulus."""
     from matplotlib.patches import Ellipse
 
