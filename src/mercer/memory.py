@@ -193,12 +193,13 @@ def _left_in(folder: Path) -> int | None:
     ):
         try:
             limit = (folder / limit_name).read_text().strip()
+            if limit == "max" or int(limit) >= 2**62:  # of version 1, a number that is no limit
+                continue
             used = int((folder / used_name).read_text())
             lines = (folder / "memory.stat").read_text().splitlines()
             fields = dict(line.split() for line in lines)
             used -= int(fields.get(cache, 0))  # the page cache gives way
-            if limit != "max" and int(limit) < 2**62:  # of version 1, a number that is no limit
-                return max(int(limit) - used, 0)
+            return max(int(limit) - used, 0)
         except (OSError, ValueError):
             continue
     return None

@@ -145,6 +145,10 @@ class Scoring:
 
         Of several scores one may fail; then it is `instead`, with a warning.
         """
+        if self.quick is not None and isinstance(y, np.ndarray) and y.ndim == 1:
+            said = np.asarray(machine.predict(X))
+            if _comparable(y, said):
+                return self.of_predictions(y, said[None], weights)[0]
         given = {"sample_weight": weights} if self.weights and weights is not None else {}
         found = self.scorer(machine, X, y, **given) if y is not None else self.scorer(machine, X)
         if isinstance(found, dict):
@@ -168,6 +172,15 @@ class Scoring:
         return [
             dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)
         ]
+
+
+def _comparable(y: np.ndarray, said: np.ndarray) -> bool:
+    """Tell whether predictions are of one kind with the targets, and nothing has to be refused."""
+    if said.shape != y.shape or said.dtype.kind != y.dtype.kind:
+        return False
+    if y.dtype.kind == "f":
+        return bool(np.isfinite(said).all() and np.isfinite(y).all())
+    return y.dtype.kind in "biuUO"
 
 
 def quick_metrics(scoring: Any, machines: Sequence[BaseEstimator]) -> dict[str, Metric] | None:
