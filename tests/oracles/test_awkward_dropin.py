@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.sklearn import svm as ours
 
 TOL = 1e-6
+FEASIBLE = 1e-12  # share by which rounding may go beyond a constraint
 MAX_STEPS = 100_000  # of LIBSVM, which would go on for hours where features are not scaled
 
 
@@ -79,7 +80,10 @@ def similarities(machine, X):
 
 
 def objectives(machine, K):
-    """Return tᵀβ − ½βᵀKβ of every pair of classes, which a fit makes large."""
+    """Return tᵀβ − ½βᵀKβ of every pair of classes, which a fit makes large.
+
+    Only among feasible β does that say anything: their sum is zero, and none is above its price.
+    """
     dual = machine.dual_coef_
     dual = np.asarray(dual.toarray() if sparse.issparse(dual) else dual, dtype=np.longdouble)
     ends = np.cumsum([0, *machine.n_support_])
@@ -90,7 +94,11 @@ def objectives(machine, K):
             beta = np.concatenate([dual[j - 1, a], dual[i, b]])
             places = np.concatenate([machine.support_[a], machine.support_[b]])
             quadratic = beta @ K[np.ix_(places, places)] @ beta
-            found.append(np.abs(beta).sum() - quadratic / 2)
+            total, prices = np.abs(beta).sum(), machine.C * machine.class_weight_[[i, j]]
+            assert abs(beta.sum()) <= FEASIBLE * total
+            for part, price in ((dual[j - 1, a], prices[0]), (dual[i, b], prices[1])):
+                assert np.abs(part).max(initial=0.0) <= price * (1 + FEASIBLE)
+            found.append(total - quadratic / 2)
     return found
 
 

@@ -155,6 +155,64 @@ def test_what_is_left_to_scikit_learn_is_said_once(iris):
     )
 
 
+def test_items_on_the_boundary_are_told_apart_as_scikit_learn_tells_them_apart_itself():
+    """Which side they are on is rounding: in another order LIBSVM itself says other sides."""
+    from_ours, from_itself, outside = 0, 0, []
+    for seed in range(3):
+        X = np.random.default_rng(seed).normal(size=(200, 2))
+        order = np.random.default_rng(seed).permutation(len(X))
+        for params in ({"gamma": 0.1}, {"gamma": 1.0}, {"gamma": 10.0, "nu": 0.1}):
+            ours, theirs_, again = (
+                m.OneClassSVM(**params).fit(rows)
+                for m, rows in ((svm, X), (theirs, X), (theirs, X[order]))
+            )
+            labels = theirs_.predict(X)
+            differ = ours.predict(X) != labels
+            from_ours += differ.sum()
+            from_itself += (again.predict(X) != labels).sum()
+            outside += [(ours.predict(X) < 0).mean() - (labels < 0).mean()]
+            assert np.abs(theirs_.decision_function(X)[differ]).max(initial=0.0) <= 2 * ours.tol
+    assert 0 < from_ours <= 1.2 * from_itself
+    assert np.abs(outside).max() <= 0.1
+
+
+def ended(make, X, y, **weights):
+    """Return the labels that a machine gives, or the words with which it refuses."""
+    try:
+        return make().fit(X, y, **weights).predict(X).tolist()
+    except ValueError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+ODD = {
+    "a class of two without weight": ({}, {"sample_weight": np.arange(100) < 50}, 100),
+    "a label that is absent": ({"class_weight": {0: 2.0, 7: 3.0}}, {}, 150),
+    "labels that are all absent": ({"class_weight": {"a": 2.0}}, {}, 150),
+    "ties of pairs": ({"break_ties": True, "decision_function_shape": "ovo"}, {}, 150),
+    "negative weights": ({}, {"sample_weight": np.where(np.arange(150) % 9, 1.0, -1.0)}, 150),
+    "one item of a class": ({"C": 10.0}, {}, 101),
+    "a class of three without weight": ({}, {"sample_weight": np.arange(150) >= 50}, 150),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.filterwarnings("ignore:.*a class without weight")
+def test_odd_cases_end_as_in_scikit_learn(iris, name):
+    params, weights, count = ODD[name]
+    X, y = iris[0][:count], iris[1][:count]
+    ours, others = (ended(lambda m=m: m.SVC(**params), X, y, **weights) for m in (svm, theirs))
+    assert ours == others
+
+
+def test_a_single_item_of_a_class_has_probabilities(iris):
+    X, y = iris[0][:101], iris[1][:101]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", PlanWarning)
+        found = svm.SVC(probability=True, random_state=0).fit(X, y).predict_proba(X)
+    assert found.shape == (101, 3) and np.allclose(found.sum(axis=1), 1.0)
+
+
 @pytest.mark.parametrize("make", [svm.SVC, svm.NuSVC, svm.SVR, svm.NuSVR, svm.OneClassSVM])
 def test_items_without_weight_are_refused(iris, make):
     X, y = iris

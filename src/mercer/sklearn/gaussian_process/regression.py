@@ -85,7 +85,7 @@ class GaussianProcessRegressor(Searching, theirs.GaussianProcessRegressor):
             kernel = self.kernel_
             kernel.theta = theta
         covariance = covariance_of(kernel, self.X_train_.shape[1])
-        Y = self.y_train_.reshape(len(self.y_train_), -1)
+        Y = self.y_train_.reshape(len(self.y_train_), -1).astype(np.float64)
         tiling = self._tiling or self._tiles(covariance, keep=False)
         value, slopes = gaussian_likelihood(tiling, covariance, self.alpha, Y, eval_gradient)
         height = np.float64(value)  # which is what scikit-learn returns

@@ -80,6 +80,18 @@ def test_a_search_ends_where_scikit_learns_does():
     assert a.get_params() == b.get_params() and a._tiling is None
 
 
+@pytest.mark.parametrize("dtype", [int, np.float32])
+def test_numbers_of_any_kind_are_taken(dtype):
+    rows, y = (10 * X).astype(dtype), (10 * Y).astype(dtype)
+    params = {"kernel": 1.0 * RBF(10.0) + WhiteKernel(1.0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        a, b = (m.fit(rows, y) for m in both("GaussianProcessRegressor", **params))
+    np.testing.assert_allclose(a.predict(rows), b.predict(rows), rtol=1e-3, atol=1e-2)
+    c, d = (m.fit(rows, LABELS) for m in both("GaussianProcessClassifier", RBF(10.0)))
+    np.testing.assert_allclose(c.predict_proba(rows), d.predict_proba(rows), atol=1e-2)
+
+
 def test_a_native_process_says_the_same():
     a = ours.GaussianProcessRegressor(2.0 * RBF(1.5) + WhiteKernel(0.5), optimizer=None)
     before = a.native()
