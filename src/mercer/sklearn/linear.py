@@ -177,7 +177,12 @@ class LinearSVC(LinearMachine, theirs.LinearSVC):
             prices = each * weights
             if primal:
                 found[job] = descend_primal(
-                    rows, label_slack(z), prices, constant=self._constant, steps=self.max_iter
+                    rows,
+                    label_slack(z),
+                    prices,
+                    constant=self._constant,
+                    steps=self.max_iter,
+                    tol=self.tol,
                 )
                 return
             found[job] = descend(
@@ -225,7 +230,7 @@ class LinearSVR(LinearMachine, theirs.LinearSVR):
         if self._in_primal(X, squared):
             found = descend_primal(
                 X, tube_slack(y, self.epsilon), prices, constant=self._constant,
-                steps=self.max_iter,
+                steps=self.max_iter, tol=self.tol,
             )  # fmt: skip
         else:
             found = descend_tube(

@@ -79,7 +79,9 @@ def test_few_columns_are_learned_in_the_primal(classes, form, C):
 
 def test_both_ways_have_one_optimum():
     X, y = wide(3, n=200, d=30)
-    primal, dual = LinearSVC().fit(X, y), LinearSVC(dual=True, tol=1e-10, max_iter=10**5).fit(X, y)
+    primal, dual = (
+        LinearSVC(dual=dual, tol=1e-10, max_iter=10**5).fit(X, y) for dual in (False, True)
+    )
     np.testing.assert_allclose(primal.coef_, dual.coef_, atol=1e-7)
 
 
