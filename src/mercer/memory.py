@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,15 @@ from pathlib import Path
 
 from mercer.errors import PlanError
 from mercer.forks import in_child
+from mercer.threads import cores
 
 __all__ = ["afford", "affordable", "available", "format_bytes", "out_of_memory", "supposing"]
+
+# Of address space, as measured with NumPy's and SciPy's OpenBLAS on Linux:
+BUFFER_BYTES = 68_000_000  # of both of them, for each thread that multiplies
+STACK_BYTES = 10_000_000  # of a thread; the heap that is set apart for it may be refused
+COMPILER_BYTES = 190_000_000  # of Numba and LLVM
+MAX_COUNTED_THREADS = 8  # so that a limit leaves something on computers with many cores
 
 
 def available() -> int | None:
@@ -155,9 +163,21 @@ def _limit() -> int | None:
         if limit == resource.RLIM_INFINITY:
             return None
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        return max(limit - pages * os.sysconf("SC_PAGE_SIZE"), 0)
+        taken = pages * os.sysconf("SC_PAGE_SIZE") + _yet_to_come()
+        return max(limit - taken, 0)
     except (ImportError, OSError, ValueError, AttributeError):
         return None
+
+
+def _yet_to_come() -> int:
+    """Return the address space that libraries will take for themselves when they begin to work.
+
+    OpenBLAS ends the process if it cannot have its buffers, so that they must not be given away.
+    """
+    started = sum(thread.name.startswith("mercer_") for thread in threading.enumerate())
+    missing = min(max(cores() - started, 0), MAX_COUNTED_THREADS)
+    compiler = 0 if "llvmlite.binding" in sys.modules else COMPILER_BYTES
+    return BUFFER_BYTES + missing * (BUFFER_BYTES + STACK_BYTES) + compiler
 
 
 def _group() -> int | None:

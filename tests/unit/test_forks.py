@@ -291,6 +291,60 @@ print("all the same")
     assert ran.stdout.strip() == "all the same", ran.stderr
 
 
+STUDY = """
+import http.server, multiprocessing, os, signal, threading, urllib.request
+import pandas as pd
+from threadpoolctl import threadpool_limits
+from mercer.studies import study
+def errors(_=0):
+    rows = pd.DataFrame({"weight": [3.0, 4.1, 22.0, 30.5] * 12, "animal": [*"ccdd"] * 12})
+    with threadpool_limits(2, user_api="openmp"):  # else OpenMP has no threads to wait for
+        found = study(rows, "animal", machine="prototype", budget=5)
+    return [(one.name, one.error) for one in found.references]
+"""
+WAYS = {
+    "fork": """
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = [pool.apply_async(errors) for _ in range(3)]
+        assert [one.get(timeout=100) for one in found] == [here] * 3
+""",
+    "spawn": """
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply_async(errors).get(timeout=200) == here
+""",
+    "server": """
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = repr(errors()).encode()
+            self.send_response(200); self.end_headers(); self.wfile.write(body)
+        def log_message(self, *words): pass
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    workers = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            server.serve_forever(); os._exit(0)
+        workers.append(child)
+    url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        found = {urllib.request.urlopen(url, timeout=100).read().decode() for _ in range(3)}
+    finally:
+        for child in workers:
+            os.kill(child, signal.SIGKILL); os.waitpid(child, 0)
+    assert found == {repr(here)}, found
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_study_with_its_references_in_every_kind_of_worker(way):
+    """The parent has grown trees with two threads of OpenMP before."""
+    body = "    here = errors()\n    assert len(here) == 2" + WAYS[way]
+    ran = run_script(f'{STUDY}if __name__ == "__main__":\n{body}    print("all the same")\n')
+    assert ran.stdout.strip() == "all the same", ran.stderr
+
+
 def run_script(code):
     # A file, because processes that begin anew import the module that they come from.
     import tempfile

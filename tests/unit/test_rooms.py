@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[2] / "src" / "mercer"
 ORDER = (
     "errors",
     "forks",
+    "threads",
     "memory",
     "progress",
-    "threads",
     "reservoir",
     "lapack",
     "compiled",

@@ -210,3 +210,32 @@ def test_columns_beyond_memory_are_refused(free_memory):
     for machine in (Encode(), Standardize()):
         with pytest.raises(PlanError, match="rows would fit"):
             machine.plan(np.zeros((100_000, 5)))
+
+
+@LINUX
+@pytest.mark.slow
+@pytest.mark.parametrize("free", [40, 300, 700])
+@pytest.mark.parametrize("name", ["KernelRidge", "SVC", "KernelPCA"])
+def test_libraries_that_begin_to_work_below_a_limit_do_not_end_the_process(name, free):
+    """OpenBLAS ends it if it cannot have its buffers, and LLVM fails to load."""
+    ran = limited(
+        f"""
+import numpy as np
+import scipy.linalg
+from mercer import {name}
+from mercer.errors import PlanError
+from mercer.kernels import Gaussian
+X = np.random.default_rng(0).normal(size=(1500, 4))
+pages = int(open("/proc/self/statm").read().split()[0])
+here = pages * 4096 + {free} * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (here, here))
+try:
+    {name}(Gaussian(1.5)).fit(X, np.arange(1500) % 2)
+    print("fits")
+except PlanError as error:
+    print("refused")
+""",
+        8,
+    )
+    assert ran.stdout.strip() in ("fits", "refused"), ran.stderr[-1000:]
+    assert ran.stdout.strip() == ("refused" if free == 40 else "fits") or free == 300
