@@ -6,6 +6,8 @@ is computed in double now and then.
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 import numpy as np
 
 from mercer.domains import Points, Vectors
@@ -14,7 +16,7 @@ from mercer.errors import ValidityError
 from mercer.gram.operator import Blocked, Operator
 from mercer.kernels import Kernel
 
-__all__ = ["SinglePrecision", "allows_single", "single_products"]
+__all__ = ["Rounding", "SinglePrecision", "allows_single", "single_products"]
 
 
 class SinglePrecision(Blocked):
@@ -54,8 +56,19 @@ class SinglePrecision(Blocked):
         fill(self.kernel, points, dtype=out.dtype, half=True, out=out)
 
 
-def single_products(gram: Operator) -> SinglePrecision | None:
+@runtime_checkable
+class Rounding(Protocol):
+    """A Gram matrix of an engine that can also multiply in single precision."""
+
+    def rounded(self) -> Operator | None:
+        """Return the matrix whose products are in single precision, if they are faster."""
+        ...
+
+
+def single_products(gram: Operator) -> Operator | None:
     """Return what multiplies faster, if there is such a thing: for rows of numbers, not stored."""
+    if isinstance(gram, Rounding):
+        return gram.rounded()
     if not isinstance(gram, Blocked) or not allows_single(gram.kernel, gram.points):
         return None
     return SinglePrecision(gram.kernel, gram.points, gram)

@@ -15,8 +15,10 @@ from mercer.domains import Points, Vectors
 from mercer.engine.tiles import on_numpy
 from mercer.errors import ValidityError
 from mercer.gram import Gram, GramRanges, Pieces, product
+from mercer.gram.climbing import Climbing
 from mercer.kernels import Kernel
 from mercer.machines.machine import number
+from mercer.solvers.engine_margins import maximize_there
 from mercer.solvers.quadratic import Optimum, Quadratic, SMOOptions
 from mercer.solvers.smo import solve_batch
 from mercer.solvers.working_set import maximize
@@ -173,6 +175,14 @@ def run(
 ) -> list[Optimum]:
     """Solve all programs, those on a stored matrix at the same time on all cores."""
     optima: list[Any] = [None] * len(programs)
+    if isinstance(source, Climbing):
+        problems = [program.problem for program in programs]
+        there = maximize_there(source, [p.items for p in programs], problems, options)
+        optima = [found for found, _ in there]
+        programs = [
+            replace(p, problem=replace(p.problem, start=beta))
+            for p, (_, beta) in zip(programs, there, strict=True)
+        ]
 
     def one(job: int) -> None:
         optima[job] = maximize(part_of(source, programs[job]), programs[job].problem, options)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer.gram import Operator
+from mercer.gram.low_rank import LinearMap
 from mercer.progress import convergence
 from mercer.solvers.ridge.solver import SolvedColumns, relative
 
@@ -30,7 +31,6 @@ __all__ = [
     "truncated",
 ]
 
-LinearMap = Callable[[np.ndarray], np.ndarray]
 ColumnMap = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 

@@ -23,11 +23,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from scipy.linalg import lapack
 
-from mercer.engine.tiles import spans
+from mercer.gram.low_rank import LinearMap, NearFactor, Preconditioning
 from mercer.gram.single_precision import single_products
-from mercer.solvers.conjugate_gradients import LinearMap, conjugate_gradients
+from mercer.solvers.conjugate_gradients import conjugate_gradients
 from mercer.solvers.cost import (
     FLOP_SECONDS,
     OVERHEAD,
@@ -39,7 +38,6 @@ from mercer.solvers.cost import (
 from mercer.solvers.pivoted_cholesky import (
     BLOCK_COLUMNS,
     MIN_RANK,
-    LowRankFactor,
     pivoted_cholesky,
 )
 from mercer.solvers.ridge.cholesky import MAX_REFINED_CONDITION
@@ -51,12 +49,10 @@ from mercer.solvers.ridge.solver import (
     Solver,
     State,
 )
-from mercer.threads import in_threads
 
 __all__ = ["Iterative", "Preconditioned", "expected_steps"]
 
 TINY = float(np.finfo(float).tiny)
-STRIPE_ROWS = 2048  # rows that one thread multiplies at a time
 MIN_ITEMS = 10_000  # from which on products with a matrix never stored usually beat a factor
 EXPECTED_STEPS = 15  # for nine digits, where steps are worth it
 # A step takes about n²·1 ns, half of the similarities being mirror images, and a factor n³/3
@@ -81,17 +77,19 @@ class Preconditioned(State):
         self.single: State | None = None
         if single is not None:
             self.single = State(replace(problem, gram=single))
-        self.factor: LowRankFactor | None = None
+        self.factor: NearFactor | None = None
         self.enough = math.inf
 
-    def near(self, rank: int, enough: float, seed: int) -> np.ndarray:
-        """Return SF, for a trace of what is left of at most `enough`, if the rank allows."""
+    def near(self, rank: int, enough: float, seed: int) -> NearFactor:
+        """Return F, for a trace of what is left of at most `enough`, if the rank allows."""
         if self.factor is None or (enough < self.enough and self.factor.rank < rank):
             gram: Any = self.problem.gram
-            self.factor = pivoted_cholesky(gram, rank, enough, seed)
+            if isinstance(gram, Preconditioning):  # the engine makes it where it computes
+                self.factor = gram.low_rank(rank, enough, seed)
+            else:
+                self.factor = pivoted_cholesky(gram, rank, enough, seed)
             self.enough = enough
-        F = self.factor.columns
-        return F if self.roots is None else self.roots[:, None] * F
+        return self.factor
 
 
 @dataclass(frozen=True)
@@ -186,10 +184,9 @@ class Iterative(Solver):
 
     def foresee(self, state: Preconditioned, penalty: float) -> float:
         """Return about how many steps it will take, once the preconditioner is made."""
-        state.near(self.rank, penalty, self.seed)
-        assert state.factor is not None
+        factor = state.near(self.rank, penalty, self.seed)
         digits = math.log(self.tol) / math.log(Iterative.tol)  # of the usual nine
-        return expected_steps(float(state.factor.left.sum()), penalty) * digits
+        return expected_steps(float(factor.left.sum()), penalty) * digits
 
     def columns(self, state: Preconditioned, R: np.ndarray, penalty: float) -> SolvedColumns:
         if penalty == 0:
@@ -199,12 +196,12 @@ class Iterative(Solver):
                 'route, Plan(solver="cholesky")',
             )
         # With less left than λ every step gains a digit; more columns would not pay.
-        F = state.near(self.rank, penalty, self.seed)
-        inverse = _inverse(F, penalty)
+        factor = state.near(self.rank, penalty, self.seed)
+        inverse = factor.inverse(penalty, state.roots)
         if inverse is None:
             return _refused(
                 R,
-                f"the preconditioner of rank {F.shape[1]} could not be factored: the kernel is "
+                f"the preconditioner of rank {factor.rank} could not be factored: the kernel is "
                 "not valid on these items, or its values are too large for the penalty "
                 f"{penalty:.3g}",
             )
@@ -247,38 +244,3 @@ def expected_steps(left: float, penalty: float) -> float:
 
 def _refused(R: np.ndarray, message: str) -> SolvedColumns:
     return SolvedColumns(np.full_like(R, np.nan), "singular", message)
-
-
-def _inverse(F: np.ndarray, penalty: float) -> LinearMap | None:
-    """Return V ↦ (FFᵀ + λI)⁻¹V, or None if there is none.
-
-    Its products are made in stripes: BLAS's own threads go on waiting for work for a while, and
-    take a core from the products with K.
-    """
-    if not F.shape[1]:
-        return lambda V: V / penalty
-    with np.errstate(over="ignore", invalid="ignore"):  # asked below
-        G = F.T @ F
-    G[np.diag_indices(len(G))] += penalty
-    if not np.isfinite(G).all():
-        return None
-    factor, info = lapack.dpotrf(G, lower=0, overwrite_a=1, clean=0)
-    if info != 0:
-        return None
-    stripes = spans(len(F), STRIPE_ROWS)
-
-    def inverse(V: np.ndarray) -> np.ndarray:
-        parts, found = np.empty((len(stripes), F.shape[1], V.shape[1])), np.empty_like(V)
-
-        def down(place: int) -> None:
-            np.matmul(F[stripes[place]].T, V[stripes[place]], out=parts[place])
-
-        def up(rows: slice) -> None:
-            np.matmul(F[rows], weights, out=found[rows])
-
-        in_threads(down, range(len(stripes)))
-        weights = lapack.dpotrs(factor, parts.sum(axis=0), lower=0)[0]
-        in_threads(up, stripes)
-        return (V - found) / penalty
-
-    return inverse

@@ -12,12 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack, solve_triangular
 
+from mercer.engine.tiles import spans
 from mercer.gram import Pieces
+from mercer.gram.low_rank import LinearMap, accept_columns
+from mercer.threads import in_threads
 
 __all__ = ["LowRankFactor", "pivoted_cholesky"]
 
+STRIPE_ROWS = 2048  # rows that one thread multiplies at a time
 MIN_RANK = 64  # columns of a factor that is worth its while, as a preconditioner
 BLOCK_COLUMNS = 128  # computed at once
 
@@ -43,6 +47,41 @@ class LowRankFactor:
     @property
     def rank(self) -> int:
         return int(self.columns.shape[1])
+
+    def inverse(self, penalty: float, roots: np.ndarray | None = None) -> LinearMap | None:
+        """Return V ↦ (SFFᵀS + λI)⁻¹V, or None if there is none; `roots` are the diagonal of S.
+
+        Its products are made in stripes: BLAS's own threads go on waiting for work for a while,
+        and take a core from the products with K.
+        """
+        if not self.rank:
+            return lambda V: V / penalty
+        F = self.columns if roots is None else roots[:, None] * self.columns
+        with np.errstate(over="ignore", invalid="ignore"):  # asked below
+            G = F.T @ F
+        G[np.diag_indices(len(G))] += penalty
+        if not np.isfinite(G).all():
+            return None
+        factor, info = lapack.dpotrf(G, lower=0, overwrite_a=1, clean=0)
+        if info != 0:
+            return None
+        stripes = spans(len(F), STRIPE_ROWS)
+
+        def inverse(V: np.ndarray) -> np.ndarray:
+            parts, found = np.empty((len(stripes), F.shape[1], V.shape[1])), np.empty_like(V)
+
+            def down(place: int) -> None:
+                np.matmul(F[stripes[place]].T, V[stripes[place]], out=parts[place])
+
+            def up(rows: slice) -> None:
+                np.matmul(F[rows], weights, out=found[rows])
+
+            in_threads(down, range(len(stripes)))
+            weights = lapack.dpotrs(factor, parts.sum(axis=0), lower=0)[0]
+            in_threads(up, stripes)
+            return (V - found) / penalty
+
+        return inverse
 
 
 def pivoted_cholesky(
@@ -88,7 +127,7 @@ def pivoted_cholesky(
         rows = np.empty((len(drawn), n))
         gram.fill_rows(drawn, rows, np.arange(len(drawn)))
         rows -= F[drawn, :done] @ F[:, :done].T
-        kept, L = _accept(rows[:, drawn], left[drawn], floor, rng, rank - done)
+        kept, L = accept_columns(rows[:, drawn], left[drawn], floor, rng, rank - done)
         if not len(kept):
             idle += 1
             continue
@@ -100,23 +139,3 @@ def pivoted_cholesky(
         left[drawn[kept]] = 0.0
         pivots += drawn[kept].tolist()
     return LowRankFactor(F[:, : len(pivots)], np.array(pivots, dtype=np.int64), left)
-
-
-def _accept(
-    H: np.ndarray, before: np.ndarray, floor: float, rng: np.random.Generator, room: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return which columns of a block are accepted, and the Cholesky factor of their part of H."""
-    chances = rng.random(len(H))
-    L = np.zeros_like(H)
-    kept: list[int] = []
-    for i in range(len(H)):
-        count = len(kept)
-        row = L[i, :count]  # what earlier columns explain of this one
-        rest = H[i, i] - row @ row
-        if count >= room or rest <= floor or chances[i] * before[i] > rest:
-            continue
-        column = H[:, i] - L[:, :count] @ L[i, :count]
-        L[:, count] = column / np.sqrt(rest)
-        kept.append(i)
-    chosen = np.array(kept, dtype=np.int64)
-    return chosen, np.tril(L[chosen, : len(kept)])

@@ -18,11 +18,15 @@ from mercer.gram.device.expression import PairProgram
 from mercer.gram.device.prepared_rows import ROW_PADDING, PreparedRows, Products, clearance, whole
 from mercer.gram.device.source import SourceShape, Way, text
 
-__all__ = ["available", "multiply"]
+__all__ = ["available", "compiled", "multiply", "on_device"]
 
 ADDED_ONE_BY_ONE = (1, 2, 4, 8)  # columns of coefficients that are added up one by one
 WITH_SUMS_APART = (1, 2, 4)  # the same where each pair of places has its own sums
 BY_PRODUCTS = (16, 32, 64)  # columns that are added up by products of matrices
+DOUBLE_AT_ONCE = 2  # columns of coefficients in double precision
+# Columns that pairs are compared by, up to which double precision is faster fused than by Torch's
+# products of matrices, which use units that Triton does not.
+MAX_DOUBLE_WIDTH = 48
 MIN_INSTANCES = 4096  # of the kernel, in which the work should be cut at least
 MIN_INSTANCE_COLUMNS = 2048  # columns that one instance should have at least
 MAX_INSTANCE_COLUMNS = 4096  # and at most, where its sums are all in single precision
@@ -63,6 +67,10 @@ def multiply(
     import torch
 
     V = V.double()
+    if products == "double":
+        places = range(0, V.shape[1], DOUBLE_AT_ONCE)
+        some = [V[:, start : start + DOUBLE_AT_ONCE] for start in places]
+        return torch.cat([_some(program, first, second, v, products, blocks) for v in some], dim=1)
     if exact:
         high = V.float()
         columns = torch.cat([high, (V - high.double()).float()], dim=1)
@@ -113,9 +121,11 @@ def _some(
         **_tensors(first, second, nears),
         **{f"p{i}": value for i, value in enumerate(program.values)},
     }  # fmt: skip
+    if products == "double":
+        arguments["P"] = torch.tensor(program.values, dtype=torch.float64, device=V.device)
     ordered = [arguments[name] for name in form.arguments()]
     kernel = compiled(text(form))
-    with _on(V.device):
+    with on_device(V.device):
         kernel[(n // bm, cuts)](*ordered, BM=bm, BN=bn, num_warps=warps, num_stages=stages)
     total = out[0] if cuts == 1 else out.sum(dim=0)
     return total[: first.count, :t] if form.by_product else total[:t, : first.count].T
@@ -150,7 +160,8 @@ def _coefficients(form: SourceShape, V: Tensor, m: int) -> Any:
     import torch
 
     shape = (m, form.targets) if form.by_product else (form.targets, m)
-    found = torch.zeros(shape, dtype=torch.float32, device=V.device)
+    real = torch.float64 if form.products == "double" else torch.float32
+    found = torch.zeros(shape, dtype=real, device=V.device)
     (found if form.by_product else found.T)[: V.shape[0], : V.shape[1]] = V
     return found
 
@@ -165,7 +176,8 @@ def _ways(
         program.metrics, program.steepness, first.parts, second.parts, strict=True
     ):
         near = 0.0
-        if metric.kind == "squared" and a.columns is not None and b.columns is not None:
+        tables = a.table is not None and b.table is not None
+        if metric.kind == "squared" and tables and a.columns is not None and b.columns is not None:
             near = clearance(steep, max(float(a.longest), float(b.longest)))
         # In so few dimensions nearly every block has pairs that are close.
         close = near > 0 and int(a.columns.shape[0]) <= 4
@@ -204,6 +216,8 @@ def _units(side: PreparedRows) -> Any:
 
 def table(form: SourceShape) -> tuple[int, int, int, int]:
     """Return rows and columns of a block, warps and stages: what was fastest on an H200."""
+    if form.products == "double":
+        return 64, 32, 4, 2
     if form.by_product:
         return (64, 64, 4, 3) if set(form.ways) != {"product"} else (128, 64, 8, 2)
     if "difference" in form.ways:
@@ -224,7 +238,7 @@ _lock = Lock()
 _kernels: dict[str, Any] = {}
 
 
-def compiled(source: str) -> Any:
+def compiled(source: str, name_of_kernel: str = "fused") -> Any:
     """Return the kernel of a text, made once; Triton compiles it when it is called."""
     with _lock:
         if source not in _kernels:
@@ -237,11 +251,11 @@ def compiled(source: str) -> Any:
             linecache.cache[name] = (len(source), None, lines, name)
             space: dict[str, Any] = {"triton": triton, "tl": tl, "__name__": __name__}
             exec(compile(source, name, "exec"), space)
-            _kernels[source] = space["fused"]
+            _kernels[source] = space[name_of_kernel]
         return _kernels[source]
 
 
-def _on(device: Tensor) -> Any:
+def on_device(device: Tensor) -> Any:
     """Make a device the current one while a kernel is launched."""
     import contextlib
 

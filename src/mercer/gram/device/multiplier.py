@@ -15,6 +15,8 @@ from mercer.kernels import Kernel
 __all__ = ["Multiplier", "Precision", "ReadyRows"]
 
 Precision = Literal["single", "double"]
+# Columns of coefficients in double precision, for more of which blocks of Torch are faster.
+MAX_DOUBLE_COLUMNS = 8
 
 
 @dataclass
@@ -72,10 +74,10 @@ class Multiplier:
     ) -> None:
         self.kernel = kernel
         self.precision = precision
-        self.products: Products = products
+        self.products: Products = products if precision == "single" else "double"
         program = None
-        if precision == "single" and fused.available(str(reference.device)):
-            program, _ = program_of(kernel, int(reference.shape[1]))
+        if fused.available(str(reference.device)):
+            program, _ = program_of(kernel, int(reference.shape[1]), precision == "double")
         self.program = program
         self._origins = None if program is None else origins(program, reference)
 
@@ -84,7 +86,7 @@ class Multiplier:
         if self.program is None or self._origins is None:
             return ReadyRows(rows.double() if self.precision == "double" else rows)
         side = prepare(self.program, rows, self._origins, role, self.products)
-        return ReadyRows(rows, side)
+        return ReadyRows(rows.double() if self.precision == "double" else rows, side)
 
     def multiply(self, A: ReadyRows, B: ReadyRows, V: Tensor, exact: bool = False) -> Any:
         """Return K(A, B) @ V in double precision; what is not finite is left to the caller."""
@@ -92,6 +94,8 @@ class Multiplier:
             return blocks.multiply(self.kernel, A.rows, B.rows, V)
         # So few columns may count with all their digits at little cost.
         exact = exact and V.shape[1] <= 4 and self.products not in ("half", "tf32")
+        if self.precision == "double" and V.shape[1] > MAX_DOUBLE_COLUMNS:
+            return blocks.multiply(self.kernel, A.rows, B.rows, V)
         return fused.multiply(self.program, A.side, B.side, V, self.products, exact)
 
     def normal(self, A: ReadyRows, B: ReadyRows, V: Tensor, W: Tensor = None) -> Any:

@@ -12,7 +12,8 @@ from mercer.domains import VECTORS, Points, Table, Vectors, is_frame
 from mercer.errors import DomainError, PlanError
 from mercer.gram.device.devices import Tensor
 from mercer.gram.device.expression import PairProgram, Unfused
-from mercer.gram.device.rules import fuse
+from mercer.gram.device.prepared_rows import seen_width
+from mercer.gram.device.rules import SERIES_BELOW, fuse
 from mercer.kernels import Kernel
 from mercer.kernels.algebra.composite import Composite
 from mercer.kernels.tables import On
@@ -71,26 +72,34 @@ def _numbered(kernel: object, names: tuple[str, ...]) -> Any:
     return dataclasses.replace(kernel, **parts)  # type: ignore[type-var]
 
 
-def program_of(kernel: Kernel, width: int) -> tuple[PairProgram | None, str]:
+def program_of(
+    kernel: Kernel, width: int, double: bool = False
+) -> tuple[PairProgram | None, str]:
     """Return the program of a kernel, or None and the reason why there is none."""
+    from mercer.gram.device.fused import MAX_DOUBLE_WIDTH
+
     try:
-        return fuse(kernel, width), ""
+        found = fuse(kernel, width)
     except Unfused as reason:
         return None, str(reason)
+    if double and any(SERIES_BELOW in line for line in found.lines):
+        return None, "the series of a sigmoid is that of single precision"
+    if double and sum(seen_width(metric, width) for metric in found.metrics) > MAX_DOUBLE_WIDTH:
+        return None, f"for {width} columns in double precision products of matrices are faster"
+    return found, ""
 
 
 def explain_products(kernel: Kernel, width: int, device: str, precision: str = "single") -> str:
     """Say in words how products with a kernel are computed on a device, for plans."""
     from mercer.gram.device.fused import available
 
-    if precision == "double":
-        return "not fused, because double precision is asked for; blocks of Torch instead"
-    program, reason = program_of(kernel, width)
+    program, reason = program_of(kernel, width, precision == "double")
     if program is None:
         return f"not fused, because {reason}; blocks of Torch instead"
     if not available(device):
         return "not fused, because Triton is not here; blocks of Torch instead"
-    return "fused by Triton, the Gram matrix never written"
+    how = ", in double precision" if precision == "double" else ""
+    return f"fused by Triton{how}, the Gram matrix never written"
 
 
 def dense(rows: Tensor) -> np.ndarray:

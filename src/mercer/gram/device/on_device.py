@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from mercer.domains import Points, to_numpy
 from mercer.engine.tiles import diagonal, spans
+from mercer.gram.climbing import BoxProgram, Climbed
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
+from mercer.gram.device.climber import StoredGram, climb_on, fits
 from mercer.gram.device.devices import (
     Tensor,
     allocate,
@@ -18,6 +20,7 @@ from mercer.gram.device.devices import (
     or_on_the_cpu,
     torch_device,
 )
+from mercer.gram.device.low_rank import DeviceFactor, pivoted_on_device
 from mercer.gram.device.multiplier import Multiplier, Precision, ReadyRows
 from mercer.gram.device.numeric_rows import explain_products, number_columns
 from mercer.gram.device.prepared_rows import Products
@@ -210,6 +213,57 @@ class OnDevice:
         K = allocate((self.order, self.order), torch.float64, self.device)
         self._fill(K)
         return K
+
+    # ---- for solvers that work where the rows are --------------------------------------------
+
+    def rounded(self) -> OnDevice | None:
+        """Return the same matrix with products in single precision, if those are faster."""
+        if self.precision == "single":
+            return None
+        found = self._seeing("single")
+        return found if found.engine.program is not None else None
+
+    def low_rank(self, rank: int, enough: float, seed: int) -> DeviceFactor:
+        """Return a factor of low rank near the matrix, made and kept on the device.
+
+        If that is full, it has fewer columns, and a warning says so.
+        """
+        return pivoted_on_device(self, rank, enough, seed)
+
+    def in_double(self) -> OnDevice:
+        """Return the same matrix with products in double precision."""
+        return self._seeing("double")
+
+    def _seeing(self, precision: Precision) -> OnDevice:
+        """Return the matrix of the same rows in another precision."""
+        found = OnDevice.__new__(OnDevice)
+        found.__dict__.update(self.__dict__)
+        found.precision, found.products = precision, "split"
+        found._engine, found._ready = None, {}
+        found.way = explain_products(self._plain, self.rows.width, str(self.device), precision)
+        return found
+
+    def climb(
+        self, programs: Sequence[BoxProgram], tol: float, steps: int
+    ) -> list[Climbed] | None:
+        """Solve quadratic programs where the rows are; see `mercer.gram.climbing`."""
+        import torch
+
+        each = 4 if self.precision == "single" else 8
+
+        def whole() -> StoredGram | None:
+            if not fits(self.order, each, self.device):
+                return None
+            dtype = torch.float32 if each == 4 else torch.float64
+            K = allocate((self.order, self.order), dtype, self.device)
+            self._fill(K)
+            return StoredGram(K)
+
+        return climb_on(self, whole, programs, tol, steps)
+
+    def similarities(self, A: Tensor, B: Tensor) -> Any:
+        """Return K(A, B) of rows on the device, as a tensor in their precision."""
+        return evaluate(self._plain, A, B)
 
     def part(self, items: np.ndarray) -> OnDevice:
         return OnDevice(

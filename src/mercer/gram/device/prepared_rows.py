@@ -27,8 +27,8 @@ __all__ = ["ROW_PADDING", "MetricRows", "PreparedRows", "Products", "Role", "ori
 
 Role = Literal["first", "second"]
 # How the products are computed: of halves split in two, of halves, or of single-precision numbers
-# in one of Triton's ways.
-Products = Literal["split", "half", "tf32x3", "tf32", "ieee"]
+# in one of Triton's ways; or of double-precision ones, without a table.
+Products = Literal["split", "half", "tf32x3", "tf32", "ieee", "double"]
 ROW_PADDING = 256  # rows are padded to a multiple of this, so that no loop needs a mask
 MAX_HALF_EXPONENT = 14  # the largest entry is brought below 2 to this power
 MAX_WHOLE_ROW = 320  # halves of a row that are loaded at once
@@ -154,7 +154,8 @@ def prepare(
         _part(metric, X, center, role, products, near)
         for metric, center in zip(program.metrics, centers, strict=True)
     ]
-    return PreparedRows(len(X), parts, [_length(length, X) for length in program.lengths])
+    lengths = [_length(length, X, products) for length in program.lengths]
+    return PreparedRows(len(X), parts, lengths)
 
 
 def seen_width(metric: Metric, width: int) -> int:
@@ -185,7 +186,8 @@ def _part(
 
     n, d = len(X), seen_width(metric, int(X.shape[1]))
     padded_count, place = padded(n), {"device": X.device}
-    rows = torch.empty((n, d), dtype=torch.float32, **place)
+    real = torch.float64 if products == "double" else torch.float32
+    rows = torch.empty((n, d), dtype=real, **place)
     for start in range(0, n, max(COPY_ENTRIES // d, 1)):
         some = slice(start, start + max(COPY_ENTRIES // d, 1))
         seen = _seen(metric, X[some], role).double()
@@ -193,6 +195,10 @@ def _part(
             seen = seen - center
         rows[some] = scaled(Vectors(seen), metric.scales)
     part = MetricRows()
+    if products == "double":
+        part.columns = torch.zeros((d, padded_count), dtype=real, **place)
+        part.columns[:, :n] = rows.T
+        return part
     if metric.kind == "squared":
         part.squares = _padded(torch.linalg.vecdot(rows, rows), padded_count)
         part.longest = part.squares.amax()
@@ -243,10 +249,11 @@ def _seen(metric: Metric, X: Tensor, role: Role) -> Any:
     return X
 
 
-def _length(length: Length, X: Tensor) -> Any:
-    """Return a length of all rows in single precision."""
+def _length(length: Length, X: Tensor, products: Products) -> Any:
+    """Return a length of all rows, in the precision of the products."""
     rows = X if length.columns is None else X[:, list(length.columns)]
-    return _padded(lengths_of(length.kernel, rows, length.inverse).float(), padded(len(X)))
+    values = lengths_of(length.kernel, rows, length.inverse)
+    return _padded(values if products == "double" else values.float(), padded(len(X)))
 
 
 def lengths_of(kernel: Kernel, rows: Tensor, inverse: bool) -> Any:
@@ -259,7 +266,7 @@ def lengths_of(kernel: Kernel, rows: Tensor, inverse: bool) -> Any:
 def _padded(values: Tensor, padded_count: int) -> Any:
     import torch
 
-    found = torch.zeros(padded_count, dtype=torch.float32, device=values.device)
+    found = torch.zeros(padded_count, dtype=values.dtype, device=values.device)
     found[: len(values)] = values
     return found
 

@@ -39,7 +39,9 @@ from mercer.kernels.tables import On
 from mercer.kernels.vectors.decay import PowerDecay
 from mercer.kernels.vectors.stationary import Stationary
 
-__all__ = ["RULES", "fuse"]
+__all__ = ["RULES", "SERIES_BELOW", "fuse"]
+
+SERIES_BELOW = "< 0.09"  # squares of what a sigmoid's short series is good for in single precision
 
 # ---- leaves ---------------------------------------------------------------------------------
 
@@ -135,7 +137,7 @@ def _sigmoid(w: ProgramWriter, k: Sigmoid, columns: Columns) -> str:
     for c in (-17 / 315, 2 / 15, -1 / 3, 1.0):
         series = w.line(f"{series} * {s} + {w.number(c)}")
     near = w.line(f"{x} * {series}")
-    return w.line(f"tl.where({s} < 0.09, {near}, {far})")
+    return w.line(f"tl.where({s} {SERIES_BELOW}, {near}, {far})")
 
 
 def _constant(w: ProgramWriter, k: Constant, columns: Columns) -> str:

@@ -3,7 +3,9 @@
 Each instance of the kernel has a block of rows on one side and walks over blocks of rows on the
 other. For each pair of blocks it computes the metrics in registers, runs the program's lines, and
 adds up the similarities times the coefficients. Sums inside a block are in single precision, those
-over the blocks in double.
+over the blocks in double. With ``products="double"`` everything is in double precision, metrics
+are sums over the columns, and parameters are read from memory, because Triton rounds numbers that
+are arguments.
 """
 
 from __future__ import annotations
@@ -58,6 +60,11 @@ class SourceShape:
         """
         return set(self.ways) == {"difference"} and not self.by_product
 
+    @property
+    def real(self) -> str:
+        """Triton's name of the precision of similarities."""
+        return "tl.float64" if self.products == "double" else "tl.float32"
+
     def arguments(self) -> list[str]:
         names = ["out", "V", "UA", "UB", "m", "n", "span"]
         for i, (metric, way) in enumerate(zip(self.program.metrics, self.ways, strict=True)):
@@ -71,6 +78,8 @@ class SourceShape:
                 names += [f"near{i}", f"D{i}"]
         for i in range(len(self.program.lengths)):
             names += [f"LR{i}", f"LC{i}"]
+        if self.products == "double":
+            return [*names, "P"]
         return names + [f"p{i}" for i in range(len(self.program.values))]
 
 
@@ -78,6 +87,8 @@ def text(form: SourceShape) -> str:
     """Return the source of the kernel."""
     before: list[str] = []
     inside: list[str] = []
+    if form.products == "double":
+        before += [f"p{i} = tl.load(P + {i})" for i in range(len(form.program.values))]
     for i in range(len(form.program.metrics)):
         head, body = _metric(form, i)
         before += head
@@ -107,8 +118,10 @@ def _metric(form: SourceShape, i: int) -> tuple[list[str], list[str]]:
     """Return what computes one metric: lines before the loop and lines in it."""
     metric, way, K = form.program.metrics[i], form.ways[i], form.widths[i]
     if way == "difference":
-        term = "tl.abs(u)" if metric.kind == "cityblock" else "u * u"
-        return [], [f"m{i} = tl.zeros([BM, BN], tl.float32)", *_differences(i, K, f"m{i}", term)]
+        term = {"cityblock": "tl.abs(u)", "squared": "u * u", "dot": "u"}[metric.kind]
+        pair = "*" if metric.kind == "dot" else "-"
+        start = f"m{i} = tl.zeros([BM, BN], {form.real})"
+        return [], [start, *_differences(i, K, f"m{i}", term, pair)]
     before, inside = _dots(form, i, K)
     if metric.kind == "dot":
         before.append(f"q{i} = tl.load(UA + {i}) * tl.load(UB + {i})")
@@ -128,12 +141,12 @@ def _metric(form: SourceShape, i: int) -> tuple[list[str], list[str]]:
     return before, inside
 
 
-def _differences(i: int, d: int | str, total: str, term: str) -> list[str]:
+def _differences(i: int, d: int | str, total: str, term: str, pair: str = "-") -> list[str]:
     return [
         f"for k in range({d}):",
         f"    x = tl.load(X{i} + k * n + first + i_)",
         f"    z = tl.load(Z{i} + k * m + j + j_)",
-        "    u = x[:, None] - z[None, :]",
+        f"    u = x[:, None] {pair} z[None, :]",
         f"    {total} += {term}",
     ]
 
@@ -197,7 +210,7 @@ def _sums(form: SourceShape) -> tuple[list[str], list[str], list[str]]:
     numbers = range(t)
     if form.apart:
         return (
-            [f"acc{r} = tl.zeros([BM, BN], tl.float32)" for r in numbers],
+            [f"acc{r} = tl.zeros([BM, BN], {form.real})" for r in numbers],
             [f"acc{r} += {e} * tl.load(V + {r} * m + j + j_)[None, :]" for r in numbers],
             [
                 f"tl.store({place} + {r} * n + first + i_, tl.sum(acc{r}.to(tl.float64), axis=1))"

@@ -36,7 +36,8 @@ class Rounded(State):
 
     def __init__(self, problem: Problem, mixed: bool) -> None:
         super().__init__(problem)
-        self.rounded: SinglePrecision | None = single_products(problem.gram)
+        single = single_products(problem.gram)
+        self.rounded = single if isinstance(single, SinglePrecision) else None
         self.single: State | None = None
         if mixed and self.rounded is not None:
             self.single = State(replace(problem, gram=self.rounded))
