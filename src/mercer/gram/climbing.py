@@ -1,7 +1,7 @@
 """Quadratic programs as an engine sees them: arrays of numbers about items of one Gram matrix.
 
-`mercer.solvers.quadratic` says what they mean: maximize tᵀβ − ½βᵀKβ in a box, with a fixed sum of β
-within each group. An engine that can climb on many of them where its Gram matrix lies
+`mercer.solvers.quadratic` says what they mean: maximize tᵀβ − ½βᵀKβ in a box, with a fixed sum of
+β within each group. An engine that can climb on many of them where its Gram matrix lies
 (`Climbing`) returns β, and slopes that it has computed anew from β; what that is worth is judged
 by the solvers, as it is for answers of their own.
 """
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+
+from mercer.gram.operator import Pieces
 
 __all__ = ["BoxProgram", "Climbed", "Climbing"]
 
@@ -67,6 +69,11 @@ class Climbed:
 @runtime_checkable
 class Climbing(Protocol):
     """A Gram matrix of an engine that solves programs where it lies."""
+
+    @property
+    def pieces(self) -> Pieces:
+        """The same matrix, for what is not solved there."""
+        ...
 
     def climb(
         self, programs: Sequence[BoxProgram], tol: float, steps: int

@@ -27,6 +27,7 @@ import numpy as np
 
 from mercer.domains import Domain, GramRows, Points, Rows, Stream, Streamed, Table, Vectors
 from mercer.errors import PlanError, suggestion
+from mercer.gram.climbing import Climbing
 from mercer.gram.operator import (
     Blocked,
     Dense,
@@ -39,8 +40,10 @@ from mercer.gram.operator import (
 )
 from mercer.gram.sketch import CenterSketch, FeatureSketch, Sketch
 from mercer.kernels import Kernel, assume_psd, named
+from mercer.memory import format_bytes
 
 __all__ = [
+    "Carrying",
     "Choice",
     "Engine",
     "NumPyEngine",
@@ -135,6 +138,23 @@ class Storing(Protocol):
         ...
 
 
+@runtime_checkable
+class Carrying(Protocol):
+    """An engine that solves quadratic programs on matrices, also on those that the host has."""
+
+    def carry(self, array: np.ndarray) -> Climbing:
+        """Return a stored matrix as something to climb on in the engine's memory."""
+        ...
+
+    def explain_programs(self, items: int, width: int | None, each: int) -> str:
+        """Say in words where similarities lie while programs are solved, for plans.
+
+        `width` is that of the rows, None for a matrix of the host; `each` are bytes of a
+        similarity.
+        """
+        ...
+
+
 class NumPyEngine:
     """Tiles in the caches of this computer's processor, on all its cores."""
 
@@ -215,6 +235,29 @@ class TorchEngine:
 
         return DeviceMatrix(gram, roots, self.device)
 
+    def carry(self, array: np.ndarray) -> Climbing:
+        from mercer.gram.device.climber import ArrayOnDevice
+        from mercer.gram.device.devices import torch_device
+
+        return ArrayOnDevice(array, torch_device(self.device))
+
+    def explain_programs(self, items: int, width: int | None, each: int) -> str:
+        from mercer.gram.device.climber import fits
+        from mercer.gram.device.devices import torch_device
+
+        size, free = format_bytes(each * items**2), format_bytes(self.free_bytes() or 0)
+        if fits(items, each, torch_device(self.device)):
+            return (
+                f"all programs at once on the GPU, on one Gram matrix there: {size} of the {free} "
+                "that are free"
+            )
+        if width is None:
+            return f"on the CPU, because the Gram matrix of {size} does not fit into the GPU"
+        return (
+            f"on the GPU, rows as they are needed: the Gram matrix of {size} does not fit into "
+            f"the {free} that are free"
+        )
+
     def sketch(
         self, kernel: Kernel, rows: Rows, centers: Points, precision: str, uniform: bool
     ) -> Any:
@@ -228,6 +271,8 @@ class TorchEngine:
         from mercer.gram.device import device_choice
         from mercer.gram.device import product as device_product
 
+        if not isinstance(A, Vectors | Table):  # only the programs were solved there
+            return product(kernel, A, B, coefficients)
         if device_choice("auto") != "cuda":  # the machine was fitted on another computer
             return product(kernel, A, B, coefficients)
         return device_product(kernel, A, B, coefficients, self.device)

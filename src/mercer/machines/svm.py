@@ -9,15 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from mercer.domains import GRAM_ROWS, GramRows, Items, Points, Vectors, to_numpy
 from mercer.engine.tiles import diagonal, on_numpy, prepare_points
 from mercer.errors import DomainError, ValidityError
-from mercer.gram import Dense, Gram, GramRanges, LowRank, assemble, features_of, product
+from mercer.gram import (
+    Dense,
+    Gram,
+    GramRanges,
+    LowRank,
+    assemble,
+    engine_named,
+    features_of,
+    product,
+)
 from mercer.gram.buffers import BUFFERS
+from mercer.gram.climbing import Climbing
 from mercer.kernels import Kernel, Linear
 from mercer.machines.chunks import require_fitted
 from mercer.machines.scores import ExpansionMachine
@@ -150,6 +160,8 @@ class SupportVectorMachine(ExpansionMachine):
         with one_blas_thread:
             optima = run(source, programs, options)
         asked = positive(self, "tol", self.tol)  # a hard margin's own is smaller
+        if isinstance(source, Climbing):
+            source = cast(Gram, source.pieces)
         seen = source if unproved else None
         optima = certified(kernel, points, seen, programs, optima, asked)
         if self.indefinite == "as is":
@@ -200,7 +212,7 @@ class SupportVectorMachine(ExpansionMachine):
         decision: Decision,
         weights: np.ndarray | None,
         repair: bool,
-    ) -> tuple[Gram | GramRanges, Callable[[np.ndarray], np.ndarray] | None]:
+    ) -> tuple[Gram | GramRanges | Climbing, Callable[[np.ndarray], np.ndarray] | None]:
         """Return the Gram matrix or what stands for it, and how coefficients become plain."""
         if repair:
             # As if an item of weight w were there w times: the spectrum is that of SKS, S = √W.
@@ -211,8 +223,17 @@ class SupportVectorMachine(ExpansionMachine):
             )
         if decision.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
-        found = assemble(kernel, points, decision, decision.gram_precision)
-        dtype = decision.gram_dtype
+        dtype, there = decision.gram_dtype, decision.device != "cpu" and decision.stored
+        place = "dual" if there else decision
+        found = assemble(kernel, points, place, decision.gram_precision)
+        if there:  # the matrix is made here, and what is done with it elsewhere
+            engine: Any = engine_named(decision.device)
+            matrix = (
+                found.array if isinstance(found, Dense) else np.empty((len(points),) * 2, dtype)
+            )
+            if not isinstance(found, Dense):
+                found.fill(matrix)
+            return engine.carry(matrix.astype(dtype, copy=False)), None
         if isinstance(found, Dense):
             return GramRanges(found.array.astype(dtype, copy=False)), None
         if decision.stored:
@@ -259,21 +280,23 @@ class SupportVectorMachine(ExpansionMachine):
         """
         require_fitted(self)
         function, decision = self.function_, getattr(self, "plan_", None)
-        if getattr(decision, "precision", "") != "mixed" or not isinstance(
-            function.points, Vectors
-        ):
+        rough = getattr(decision, "precision", "") == "mixed"
+        rough = rough and getattr(decision, "device", "cpu") == "cpu"
+        if not rough or not isinstance(function.points, Vectors):
             return self._decision_values(X)
         points = self._admit_new(X, self.kernel_)
         few = len(points) * len(function) < MIN_SINGLE_PAIRS
         if few or not isinstance(points, Vectors) or not on_numpy(points):
             return self._values(points) + self.intercept_
         origin = function.points.origin
-        rough = function.points.view(
+        few_digits = function.points.view(
             "single precision", lambda p: prepare_points(self.kernel_, p, origin, single=True)
         )
         new = prepare_points(self.kernel_, points, origin, single=True)
         try:
-            scores = product(self.kernel_, new, rough, function.coefficients) + self.intercept_
+            scores = (
+                product(self.kernel_, new, few_digits, function.coefficients) + self.intercept_
+            )
         except ValidityError:  # too large for single precision
             return self._decision_values(X)
         table = np.abs(scores.reshape(len(scores), -1))

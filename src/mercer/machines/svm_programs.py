@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -171,9 +171,12 @@ def part_of(source: Gram | GramRanges, program: MarginProgram) -> Pieces:
 
 
 def run(
-    source: Gram | GramRanges, programs: list[MarginProgram], options: SMOOptions
+    source: Gram | GramRanges | Climbing, programs: list[MarginProgram], options: SMOOptions
 ) -> list[Optimum]:
-    """Solve all programs, those on a stored matrix at the same time on all cores."""
+    """Solve all programs, those on a stored matrix at the same time on all cores.
+
+    An engine solves them all at once; what it leaves over is solved here.
+    """
     optima: list[Any] = [None] * len(programs)
     if isinstance(source, Climbing):
         problems = [program.problem for program in programs]
@@ -183,9 +186,12 @@ def run(
             replace(p, problem=replace(p.problem, start=beta))
             for p, (_, beta) in zip(programs, there, strict=True)
         ]
+        source = source.pieces  # type: ignore[assignment]
 
     def one(job: int) -> None:
-        optima[job] = maximize(part_of(source, programs[job]), programs[job].problem, options)
+        optima[job] = maximize(
+            part_of(cast(Gram, source), programs[job]), programs[job].problem, options
+        )
 
     def several(jobs: list[int]) -> None:
         some = [programs[job] for job in jobs]

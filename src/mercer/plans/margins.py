@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.domains import Points, Vectors
+from mercer.domains import Points, Table, Vectors
 from mercer.engine.tiles import unpacks
+from mercer.gram import engine_named, name_of
+from mercer.gram.engines import Carrying
 from mercer.kernels import Kernel
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, place, route_of, size_of
 from mercer.plans.plan import Decision, Plan
@@ -40,12 +42,55 @@ def decide_margin(
     if unpacks(points):
         size = replace(size, row=8.0 * (points.width or 0))
     size = replace(size, tiles=size.tiles + (24 * n**2 if repair else 0))
-    gpu = not repair and on_gpu(request, points)
     cheap = isinstance(points, Vectors) and not repair
+    single = single and request.precision != "double"
+    engine = None if repair else _engine_of(request, points)
+    if engine is not None and _dual_there(request, size):
+        return _decide_there(request, size, points, single, engine)
     found = choose_margin(request, size, problems, cheap, single)
-    if gpu and found.route == "dual":  # rows are cheap to compute again there
-        found = replace(found, stored=False)
-    return place(found, gpu, kernel, points, double=not single)
+    return place(found, engine is not None, kernel, points, double=not single)
+
+
+def _engine_of(request: Plan, points: Points) -> Carrying | None:
+    """Return the engine that solves the programs, if one is asked for or wants them.
+
+    One that is asked for also takes matrices of things that it cannot compare itself.
+    """
+    if isinstance(points, Vectors | Table):
+        gpu = on_gpu(request, points)
+    else:
+        gpu = request.device == "cuda"
+    engine = engine_named("cuda") if gpu else None
+    return engine if isinstance(engine, Carrying) else None
+
+
+def _dual_there(request: Plan, size: Size) -> bool:
+    """Tell whether there are no explicit features that are faster on the CPU."""
+    if request.route == "auto":
+        few = size.features is not None and size.items > MAX_STORED_ITEMS
+        return not few or size.features * MIN_ITEMS_A_FEATURE >= size.items  # type: ignore[operator]
+    return route_of(request, size)[0] == "dual"
+
+
+def _decide_there(
+    request: Plan, size: Size, points: Points, single: bool, engine: Any
+) -> Decision:
+    """Decide to solve all programs in the memory of an engine."""
+    n, each = size.items, 4 if single else 8
+    rows = isinstance(points, Vectors | Table)
+    usual = min(n, max(MIN_WORKING, min(n // 8, MAX_WORKING)))
+    options = SMOOptions(
+        working=usual, largest=max(usual, MAX_WORKING), stored=not rows,
+        dtype=np.float32 if single else np.float64,
+    )  # fmt: skip
+    candidate = Candidate(
+        "smo", options, size, (engine.explain_programs(n, points.width if rows else None, each),),
+        fields={
+            "stored": options.stored, "working": options.working, "largest": options.largest,
+            "kept": 0, "precision": "mixed" if single else "double", "device": name_of(engine),
+        },
+    )  # fmt: skip
+    return choose(request, (candidate,))
 
 
 def choose_margin(request: Plan, size: Size, problems: int, cheap: bool, single: bool) -> Decision:

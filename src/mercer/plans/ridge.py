@@ -19,16 +19,18 @@ from mercer.gram import engine_named, name_of, surveying_engine
 from mercer.gram.engines import Storing
 from mercer.gram.single_precision import allows_single
 from mercer.kernels import Kernel
+from mercer.memory import format_bytes
 from mercer.plans.approximations import Nystrom, Random
 from mercer.plans.chooser import Candidate, choose, memory_of, on_gpu, only_route, place
 from mercer.plans.on_cluster import products_on_cluster, sketch_on_cluster, workers_speed
 from mercer.plans.plan import Decision, Plan
-from mercer.solvers.cost import UNCONDITIONAL, Requirements, Size
+from mercer.solvers.cost import UNCONDITIONAL, Requirements, Size, item_bytes
 from mercer.solvers.iterative import Iterative, Preconditioned
 from mercer.solvers.pivoted_cholesky import MIN_RANK
 from mercer.solvers.ridge.cholesky import MAX_REFINED_CONDITION, Cholesky
 from mercer.solvers.ridge.eigen import Eigen
 from mercer.solvers.ridge.engine_cholesky import EngineCholesky
+from mercer.solvers.ridge.engine_steps import EngineSteps, engine_rank
 from mercer.solvers.ridge.primal import Primal
 from mercer.solvers.ridge.single_cholesky import SingleCholesky
 from mercer.solvers.ridge.solver import Problem, Solver, State
@@ -66,21 +68,66 @@ def decide_ridge(request: Plan, kernel: Kernel, points: Points, size: Size) -> D
             found = choose_ridge(request, replace(size, single=False))
         return products_on_cluster(place(found, False, kernel, points), points, speed)
     patient = replace(request, patience=GPU_SPEED * request.patience)
+    engine = engine_named("cuda")
+    if request.approximate == "never" or isinstance(request.approximate, str):
+        exact = _exactly_there(request, kernel, points, size, engine)
+        if exact is not None:
+            return exact
     found = choose_ridge(patient, size)
-    exact = found.route == "dual"
-    if exact and size.solution_only:
-        found = _where_the_matrix_fits(found, size, engine_named("cuda"))
-    double = exact or request.precision == "double"
+    double = found.route == "dual" or request.precision == "double"
     return replace(place(found, True, kernel, points, double), request=request)
 
 
-def _where_the_matrix_fits(found: Decision, size: Size, engine: Any) -> Decision:
-    """Decide between a factor and steps by the memory of a GPU; the route stays."""
-    fits = EngineCholesky(engine).cost(size).bytes <= (engine.free_bytes() or 0)
-    solver, fit = ("cholesky", "fits") if fits else ("iterative", "does not fit")
-    why = f"{solver}, because the Gram matrix {fit} into the memory of the GPU"
-    reasons = (found.reasons[0], why)  # after that of the route they are about the CPU
-    return replace(found, solver=solver, precision="double", reasons=reasons)
+def _exactly_there(
+    request: Plan, kernel: Kernel, points: Points, size: Size, engine: Any
+) -> Decision | None:
+    """Decide between a factor and steps in the memory of an engine, or on neither.
+
+    What is predicted is the peak of the engine's memory. Steps need no matrix; a factor is taken
+    where it is faster, as far as one knows before there is a preconditioner.
+    """
+    size = replace(size, route="dual")
+    if request.solver == "eigen" or not size.solution_only:
+        return None
+    if _ridge_route(request, size)[0] != "dual":
+        return None
+    free = int(engine.free_bytes() or 0)
+    ways = {"cholesky": EngineCholesky(engine), "iterative": _steps(request, kernel, size, free)}
+    asked = [request.solver] if request.solver in ways else list(ways)
+    able = {name: ways[name].cost(size) for name in asked if ways[name].requires.met(size)}
+    costs = {name: cost for name, cost in able.items() if cost.bytes <= free}
+    if able and not costs:
+        why = f"on the CPU, because not even steps fit into the {format_bytes(free)} of the GPU"
+        found = choose_ridge(request, size)
+        return place(replace(found, reasons=(*found.reasons, why)), False, kernel, points)
+    if not costs:
+        return None
+    solver = min(costs, key=lambda name: costs[name].seconds or 0.0)
+    cost = costs[solver]
+    if (cost.seconds or 0.0) > request.patience and request.approximate != "never":
+        return None
+    there = f"{format_bytes(cost.bytes)} of the {format_bytes(free)} that are free on the GPU"
+    if solver == "cholesky":
+        why = f"cholesky, because the Gram matrix fits into the memory of the GPU: {there}"
+    else:
+        why = f"iterative, because steps are faster than a factor and store no matrix: {there}"
+        if "cholesky" in able and "cholesky" not in costs:
+            why = f"iterative, because the Gram matrix does not fit into the GPU's memory: {there}"
+    fields: dict[str, Any] = _wishes(request)
+    if solver == "iterative":
+        fields |= {"rank": ways["iterative"].rank, "direct": request.solver == "auto"}  # type: ignore[attr-defined]
+    found = Decision(
+        route="dual", solver=solver, precision="mixed" if solver == "iterative" else "double",
+        memory=memory_of(request), bytes=item_bytes(size), seconds=cost.seconds, request=request,
+        reasons=(*_ridge_route(request, size)[1], why), **fields,
+    )  # fmt: skip
+    return replace(place(found, True, kernel, points, double=True), seconds=cost.seconds)
+
+
+def _steps(request: Plan, kernel: Kernel, size: Size, free: int) -> EngineSteps:
+    """Return the steps of an engine, with as many columns of a preconditioner as fit."""
+    rank = min(request.rank or engine_rank(size.items, free), size.items)
+    return EngineSteps(rank, request.tol or Iterative.tol)
 
 
 def decide_sketch(
@@ -109,7 +156,13 @@ def solver_for(decision: Decision, indefinite: str = "error") -> Solver:
     precision: Any = decision.precision
     engine = engine_named(decision.device)
     if decision.solver == "cholesky" and decision.route == "dual" and isinstance(engine, Storing):
-        return EngineCholesky(engine)
+        free = engine.free_bytes() or 0
+        steps = EngineSteps(engine_rank(10**6, free), decision.tol or Iterative.tol)
+        return EngineCholesky(
+            engine, (steps, Cholesky()) if indefinite == "error" else (Cholesky(),)
+        )
+    if decision.solver == "iterative" and isinstance(engine, Storing):
+        return EngineSteps(decision.rank or MIN_RANK, decision.tol or Iterative.tol)
     if decision.solver == "iterative":
         tol = decision.tol or Iterative.tol
         return Iterative(decision.rank or Iterative.rank, tol, mixed=precision == "mixed")
@@ -140,7 +193,10 @@ def prepare(
 
 def reconsider(decision: Decision, size: Size) -> Decision:
     """Return the decision after so many steps are foreseen: the same, or one for a factor."""
+    engine: Any = engine_named(decision.device)
     precision: Any = decision.precision
+    if isinstance(engine, Storing):
+        return _reconsider_there(decision, size, engine)
     asked = replace(
         decision.request, precision=precision, memory=decision.memory,
         approximate="never",
@@ -149,11 +205,26 @@ def reconsider(decision: Decision, size: Size) -> Decision:
     if found.solver == decision.solver:
         return decision
     why = f"about {size.steps:.0f} steps were foreseen, so that the direct way was taken"
-    # An engine that stores matrices would have had this one from the start, if it had the room.
-    stores = isinstance(engine_named(decision.device), Storing)
     return replace(
         found, reasons=(*decision.reasons, why), approximate=decision.approximate,
-        request=decision.request, device="cpu" if stores else decision.device,
+        request=decision.request, device=decision.device,
+    )  # fmt: skip
+
+
+def _reconsider_there(decision: Decision, size: Size, engine: Any) -> Decision:
+    """Return the decision on steps of an engine, or one for its factor if that fits and is faster.
+
+    Where it does not fit, the steps are taken however many they are: nothing that was refused for
+    its memory is begun.
+    """
+    factor = EngineCholesky(engine).cost(replace(size, route="dual"))
+    steps = EngineSteps(decision.rank or MIN_RANK, decision.tol or Iterative.tol).cost(size)
+    if factor.bytes > (engine.free_bytes() or 0) or factor.seconds >= steps.seconds:  # type: ignore[operator]
+        return decision
+    why = f"about {size.steps:.0f} steps were foreseen, so that the direct way was taken"
+    return replace(
+        decision, solver="cholesky", precision="double", direct=False, seconds=factor.seconds,
+        reasons=(*decision.reasons, why),
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from mercer.memory import affordable, out_of_memory
 from mercer.selection.closed_form import MATRICES_PER_CORE, has_closed_form
 from mercer.selection.closed_form_evaluation import ClosedFormEvaluation, Group, Unanswered
 from mercer.selection.evaluation import Account, Outcome, warn_failures
+from mercer.selection.margins_on_engine import run_on_engine
 from mercer.selection.on_cluster import evaluate_on
 from mercer.selection.pipelines import is_shared_pipeline, run_pipelines
 from mercer.selection.scoring import Scoring
@@ -95,7 +96,10 @@ class SharedGramEvaluation(ClosedFormEvaluation):
         outcomes = [[Outcome() for _ in self.splits] for _ in machines]
         by_kernel: dict[Kernel, list[int]] = defaultdict(list)
         without_gram = []
+        done = run_on_engine(self, machines, outcomes)
         for i, machine in enumerate(machines):
+            if i in done:
+                continue
             if self._shares(machine):
                 by_kernel[named(machine.kernel)].append(i)
             else:

@@ -55,9 +55,7 @@ def maximize_there(
     if climbed is None:
         return found
     for k, one in zip(finite, climbed, strict=True):
-        answer = conclude(
-            problems[k], one.beta, one.slopes, one.steps, one.history, options.tol
-        )
+        answer = conclude(problems[k], one.beta, one.slopes, one.steps, one.history, options.tol)
         found[k] = (answer if answer.status == "solved" else None, one.beta)
     return found
 

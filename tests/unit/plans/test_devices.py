@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from mercer import SVC, KernelLogistic, KernelPCA, KernelRidge, Plan, Stream
-from mercer.errors import PlanError
+from mercer import (
+    SVC,
+    SVR,
+    KernelLogistic,
+    KernelPCA,
+    KernelRidge,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    Plan,
+    Stream,
+)
+from mercer.errors import PlanError, PlanWarning
 from mercer.gram import engines
+from mercer.gram.device.matrix import DeviceMatrix
 from mercer.kernels import Chi2, Gaussian, Spectrum
 from mercer.plans import Nystrom
+from mercer.plans.ridge import reconsider
+from mercer.selection import GridSearchCV, nested_cv
+from mercer.solvers.cost import Size
+from mercer.solvers.ridge import engine_cholesky
 
 torch = pytest.importorskip("torch")
 
@@ -50,12 +68,110 @@ def test_exact_ridge(gpu, intercept, weighted):
 
 
 def test_a_matrix_that_does_not_fit_there_is_solved_by_steps(gpu, monkeypatch):
-    monkeypatch.setattr(engines.TorchEngine, "free_bytes", lambda self: 0)
+    monkeypatch.setattr(engine_cholesky, "BYTES_AN_ENTRY", 10**9)
     here, there = KernelRidge(K, 0.1).fit(X, y), KernelRidge(K, 0.1, follow=GPU).fit(X, y)
-    assert there.solution_.solver == "iterative" and there.plan_.precision == "double"
+    assert there.solution_.solver == "iterative" and there.plan_.device == "cuda"
     assert "iterative, because the Gram matrix does not fit" in there.plan_.explain()
-    assert "single" not in there.plan_.explain()
+    assert there.solution_.certificate < 1e-8
     np.testing.assert_allclose(there.predict(NEW), here.predict(NEW), atol=1e-7)
+
+
+def test_the_tolerance_of_steps_there_is_the_users(gpu):
+    follow = Plan(device="cuda", solver="iterative", tol=1e-4, rank=40)
+    rough = KernelRidge(K, 0.01, follow=follow).fit(X, y).solution_
+    fine = KernelRidge(K, 0.01, follow=replace(follow, tol=1e-10)).fit(X, y).solution_
+    assert fine.certificate <= 1e-10 < rough.certificate <= 1e-4
+    assert len(rough.history) < len(fine.history)
+
+
+def test_where_nothing_fits_the_cpu_is_planned_from_the_start(gpu, monkeypatch):
+    monkeypatch.setattr(engines.TorchEngine, "free_bytes", lambda self: 0)
+    machine = KernelRidge(K, 0.1, follow=GPU).fit(X, y)
+    assert machine.plan_.device == "cpu" and machine.solution_.solver == "cholesky"
+    assert "on the CPU, because not even steps fit" in machine.plan_.explain()
+
+
+def test_steps_give_way_to_a_factor_only_where_that_fits(gpu, monkeypatch):
+    request = Plan(device="cuda")
+    decision = replace(
+        KernelRidge(K, 0.1, follow=request).plan(X), solver="iterative", rank=64, direct=True
+    )
+    monkeypatch.setattr(engines.TorchEngine, "free_bytes", lambda self: 10**12)
+    size = Size(items=100_000, row=24.0, steps=1e7)
+    assert reconsider(decision, size).solver == "cholesky"
+    assert reconsider(decision, replace(size, steps=1.0)) is decision
+    monkeypatch.setattr(engines.TorchEngine, "free_bytes", lambda self: 10**8)
+    assert reconsider(decision, size) is decision
+
+
+def test_a_full_device_chooses_again_by_what_is_there(gpu, monkeypatch):
+    def full(self, R, penalty):
+        raise MemoryError("does not fit into the memory of the device")
+
+    here = KernelRidge(K, 0.1).fit(X, y)
+    monkeypatch.setattr(DeviceMatrix, "solve", full)
+    with pytest.warns(PlanWarning, match="it is solved by steps instead"):
+        there = KernelRidge(K, 0.1, follow=GPU).fit(X, y)
+    np.testing.assert_allclose(there.predict(NEW), here.predict(NEW), atol=1e-7)
+    monkeypatch.setattr("mercer.solvers.ridge.engine_cholesky.affordable", lambda needed: False)
+    with pytest.raises(PlanError, match="nowhere else there is room for it"):
+        KernelRidge(K, 0.0, follow=GPU).fit(X, y)
+
+
+MARGINS = [
+    (SVC, {"C": 5.0}, np.digitize(y, [-1.0, 0.5])),
+    (SVC, {"C": 5.0, "multiclass": "ovr", "class_weight": "balanced"}, np.digitize(y, [0, 1])),
+    (NuSVC, {"nu": 0.3}, LABELS),
+    (SVR, {"C": 2.0, "epsilon": 0.1}, y),
+    (NuSVR, {"C": 2.0, "nu": 0.4}, y),
+    (OneClassSVM, {"nu": 0.2}, None),
+    (SVC, {"C": np.inf}, X[:, 0] > 0),
+]
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(("machine", "parameters", "target"), MARGINS, ids=lambda v: str(v)[:40])
+def test_margins_are_those_of_the_cpu(gpu, machine, parameters, target, weighted):
+    given = (X,) if target is None else (X, target)
+    w = RNG.uniform(0.5, 2.0, 300) if weighted else None
+    parameters = parameters | {"tol": 1e-5}
+    here = machine(K, **parameters).fit(*given, sample_weight=w)
+    there = machine(K, **parameters, follow=GPU).fit(*given, sample_weight=w)
+    assert there.plan_.device == "cuda" and "all programs at once" in there.plan_.explain()
+    for one, other in zip(solutions(there), solutions(here), strict=True):
+        assert one.status == "solved" and one.violation <= 1e-5
+        assert one.objective == pytest.approx(other.objective, rel=1e-5, abs=1e-9)
+        assert one.gap >= other.objective - one.objective - 1e-9
+    if target is y:
+        np.testing.assert_allclose(there.predict(NEW), here.predict(NEW), atol=1e-3)
+    else:
+        assert np.array_equal(there.predict(NEW), here.predict(NEW))
+
+
+def solutions(machine):
+    found = machine.solution_
+    return found if isinstance(found, tuple) else (found,)
+
+
+def test_margins_of_what_a_gpu_cannot_compare(gpu):
+    texts = ["".join(RNG.choice(list("abc"), 12)) for _ in range(80)]
+    labels = ["ab" in text for text in texts]
+    here, there = (SVC(Spectrum(2), follow=plan).fit(texts, labels) for plan in (None, GPU))
+    assert there.plan_.device == "cuda" and there.plan_.stored
+    assert np.array_equal(there.predict(texts), here.predict(texts))
+    G = K(X)
+    here, there = (SVC("precomputed", follow=plan).fit(G, LABELS) for plan in (None, GPU))
+    assert there.plan_.device == "cuda"
+    np.testing.assert_allclose(there.decision_function(G), here.decision_function(G), atol=5e-3)
+
+
+def test_margins_start_where_they_have_ended(gpu):
+    machine = SVC(K, 1.0, warm_start=True, follow=GPU).fit(X, LABELS)
+    machine.fit(X, LABELS)
+    assert machine.solution_.steps == 0
+    cold = SVC(K, 2.0, tol=1e-6).fit(X, LABELS)
+    warm = machine.set_params(C=2.0, tol=1e-6).fit(X, LABELS)
+    assert warm.solution_.objective == pytest.approx(cold.solution_.objective, rel=1e-8)
 
 
 @pytest.mark.parametrize("how", [Nystrom(X[:60]), Nystrom(60)])
@@ -116,3 +232,44 @@ def test_strings_stay_here(gpu):
     words = ["ab", "ba", "aa", "bb"]
     with pytest.raises(PlanError, match="no rows of numbers"):
         KernelRidge(Spectrum(1), follow=GPU).fit(words, [1.0, 2.0, 3.0, 4.0])
+
+
+THREE = np.digitize(y, [-1.0, 0.5])
+GRID = {"C": [0.1, 1.0, 10.0, 100.0], "kernel__bandwidth": [1.0, 3.0]}
+
+
+@pytest.mark.parametrize("labels", [LABELS, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("weight", [None, "balanced"])
+def test_a_search_is_solved_at_once_and_scored_as_on_the_cpu(gpu, labels, weight):
+    here = GridSearchCV(SVC(K, class_weight=weight, tol=1e-5), GRID).fit(X, labels)
+    there = SVC(K, class_weight=weight, tol=1e-5, follow=GPU)
+    there = GridSearchCV(there, GRID).fit(X, labels)
+    assert "on an engine: 40" in str(there.account_)
+    for key in ("mean_test_score", "split3_test_score"):
+        np.testing.assert_allclose(there.cv_results_[key], here.cv_results_[key], atol=1e-12)
+    assert there.best_params_ == here.best_params_
+
+
+def test_what_the_engine_leaves_over_is_fitted_as_usual(gpu, monkeypatch):
+    monkeypatch.setattr("mercer.gram.device.climber.IDLE_ROUNDS", -1)  # it gives up at once
+    here = GridSearchCV(SVC(K), {"C": [1.0, 10.0]}).fit(X, LABELS)
+    there = GridSearchCV(SVC(K, follow=GPU), {"C": [1.0, 10.0]}).fit(X, LABELS)
+    np.testing.assert_allclose(
+        there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=0.011
+    )
+
+
+@pytest.mark.filterwarnings("ignore:the best C is at the border")
+def test_folds_in_folds_and_precomputed_similarities(gpu):
+    grid = {"C": [0.1, 1.0, 10.0]}
+    here, there = (nested_cv(SVC(K, follow=plan), X, LABELS, grid) for plan in (None, GPU))
+    np.testing.assert_allclose(there.scores, here.scores, atol=0.034)
+    G = K(X)
+    here, there = (
+        GridSearchCV(SVC("precomputed", tol=1e-5, follow=plan), grid).fit(G, LABELS)
+        for plan in (None, GPU)
+    )
+    assert "on an engine: 15" in str(there.account_)
+    np.testing.assert_allclose(
+        there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-12
+    )

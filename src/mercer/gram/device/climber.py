@@ -1,8 +1,8 @@
 """Working sets on a device: many quadratic programs on one Gram matrix, solved in rounds at once.
 
 A round takes, of each program that is not solved yet, the variables that violate optimality most
-and those that are free, climbs on them (`mercer.gram.device.pairs`), and lets the slopes of all its
-variables follow. All of that stays on the device; the host sees one number of each program a
+and those that are free, climbs on them (`mercer.gram.device.pairs`), and lets the slopes of all
+its variables follow. All of that stays on the device; the host sees one number of each program a
 round. The whole matrix is stored there if it fits, and all programs read their rows from it: pairs
 of classes, folds, values of C. If not, rows are computed as they are needed, which costs no more
 than a pass over them with fused products.
@@ -27,6 +27,7 @@ from mercer.gram.device.devices import (
     is_full,
 )
 from mercer.gram.device.pairs import optimize_sets, take_from_slopes
+from mercer.gram.stored import GramRanges
 
 __all__ = ["ArrayOnDevice", "Climber", "DeviceGram", "RowsGram", "StoredGram", "climb_on", "fits"]
 
@@ -115,7 +116,7 @@ class Climber:
         self.target, self.lower = table("target", np.float64), table("lower", np.float64)
         self.upper, self.beta = table("upper", np.float64), table("start", np.float64)
         groups = any(program.group.any() for program in programs)
-        self.group = table("group", np.int32) if groups else None
+        self.group: Any = table("group", np.int32) if groups else None
         self.F = self.target.clone()
         self.taken = np.zeros(count, dtype=np.int64)
         self.histories: list[list[float]] = [[] for _ in programs]
@@ -246,12 +247,16 @@ class Climber:
         import torch
 
         if self.shared and len(places) >= DENSE_PROGRAMS:
-            C = torch.zeros((len(places), self.gram.order), dtype=torch.float64, device=self.F.device)
+            C = torch.zeros(
+                (len(places), self.gram.order), dtype=torch.float64, device=self.F.device
+            )
             C.scatter_add_(1, items.long(), change)
             self.F[places] -= self.gram.values(C.T).T
             return
         F = self.F[places]
-        self.gram.follow(F, self.items[places].contiguous(), items.contiguous(), change.contiguous())
+        self.gram.follow(
+            F, self.items[places].contiguous(), items.contiguous(), change.contiguous()
+        )
         self.F[places] = F
 
     def renew(self, which: np.ndarray) -> None:
@@ -386,6 +391,10 @@ class ArrayOnDevice:
 
     def __init__(self, array: np.ndarray, device: Tensor) -> None:
         self.array, self.device = array, device
+
+    @property
+    def pieces(self) -> GramRanges:
+        return GramRanges(self.array)
 
     def climb(
         self, programs: Sequence[BoxProgram], tol: float, steps: int

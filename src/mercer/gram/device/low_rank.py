@@ -79,7 +79,8 @@ class DeviceFactor:
 
 def factor_bytes(items: int, rank: int) -> int:
     """Return what a factor takes of a device's memory, with its system and a block of columns."""
-    return 8 * items * rank + 24 * rank**2 + 4 * 8 * STRIPE_ENTRIES
+    stripes = min(STRIPE_ENTRIES, DRAWN_AT_ONCE * items)
+    return 8 * items * rank + 24 * rank**2 + 4 * 8 * stripes
 
 
 def rank_on_device(items: int, free: int) -> int:
@@ -169,7 +170,7 @@ def _block(gram: Any, F: Any, items: np.ndarray) -> Any:
 
 
 def _append(gram: Any, F: Any, done: int, items: np.ndarray, L: Any, left: Any) -> None:
-    """Write the columns of some items, made orthogonal, into F, and take them from what is left."""
+    """Write the columns of some items, made orthogonal, into F, and update what is left."""
     import torch
 
     rows = gram._some(items).double()

@@ -72,9 +72,7 @@ def _numbered(kernel: object, names: tuple[str, ...]) -> Any:
     return dataclasses.replace(kernel, **parts)  # type: ignore[type-var]
 
 
-def program_of(
-    kernel: Kernel, width: int, double: bool = False
-) -> tuple[PairProgram | None, str]:
+def program_of(kernel: Kernel, width: int, double: bool = False) -> tuple[PairProgram | None, str]:
     """Return the program of a kernel, or None and the reason why there is none."""
     from mercer.gram.device.fused import MAX_DOUBLE_WIDTH
 

@@ -243,6 +243,10 @@ class OnDevice:
         found.way = explain_products(self._plain, self.rows.width, str(self.device), precision)
         return found
 
+    @property
+    def pieces(self) -> OnDevice:
+        return self
+
     def climb(
         self, programs: Sequence[BoxProgram], tol: float, steps: int
     ) -> list[Climbed] | None:

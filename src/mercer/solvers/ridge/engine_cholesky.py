@@ -1,8 +1,9 @@
 """Cholesky where the matrix lies: the direct solution by an engine that can store and factor it.
 
 The engine answers with a `StoredMatrix`; weights, intercept and the certificate are those of every
-solver. Where the matrix does not fit into the engine's memory after all, it is factored here, with
-a warning.
+solver. Where the matrix does not fit into the engine's memory after all, the ways that whoever
+decided has named are tried in their order, with a warning: each only if it may run and its memory
+is there. If none is left, a `PlanError` says what is missing.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer.errors import PlanWarning
+from mercer.errors import PlanError, PlanWarning
 from mercer.gram.engines import Storing
-from mercer.memory import format_bytes
+from mercer.gram.low_rank import Preconditioning
+from mercer.memory import affordable, format_bytes
 from mercer.solvers.cost import Cost, Requirements, Size
+from mercer.solvers.iterative import Iterative
 from mercer.solvers.ridge.cholesky import Cholesky
 from mercer.solvers.ridge.solver import Problem, SolvedColumns, Solver, State, singular_message
 
 __all__ = ["EngineCholesky"]
 
+# On an H200: n³/3 operations at 3.3·10¹³ a second, and the seconds of an entry.
+FACTOR_RATE, FILL_SECONDS, BEGIN_SECONDS = 1e14, 2e-11, 0.1
 BYTES_AN_ENTRY = 8.5  # of a matrix in double precision, with what its factor in its place takes
 
 
@@ -46,6 +51,8 @@ class EngineCholesky(Solver):
     ----------
     engine : Storing
         What stores Gram matrices and factors them, such as a `TorchEngine`.
+    instead : tuple of Solver
+        What may be done if there is no room.
 
     Examples
     --------
@@ -61,12 +68,15 @@ class EngineCholesky(Solver):
     """
 
     engine: Storing
+    instead: tuple[Solver, ...] = (Cholesky(),)
     name = "cholesky on a device"
     requires: ClassVar[Requirements] = Cholesky.requires
 
     def cost(self, size: Size) -> Cost:
         """Return what the matrix takes in the engine's memory."""
-        return Cost(int(BYTES_AN_ENTRY * size.items**2))
+        n = size.items
+        seconds = BEGIN_SECONDS + n**3 / FACTOR_RATE + FILL_SECONDS * n**2
+        return Cost(int(BYTES_AN_ENTRY * n**2), seconds)
 
     def prepare(self, problem: Problem) -> StoredState:
         return StoredState(problem, self.engine)
@@ -75,22 +85,41 @@ class EngineCholesky(Solver):
         try:
             values = state.stored.solve(R, penalty)
         except MemoryError as full:
-            return _here(state, R, penalty, str(full))
+            reason = str(full)
+        else:
+            return self._named(state, R, penalty, values)
+        return self._instead(state, R, penalty, reason)
+
+    def _named(
+        self, state: StoredState, R: np.ndarray, penalty: float, values: np.ndarray | None
+    ) -> SolvedColumns:
         if values is None:
             message = singular_message(penalty, len(R), state.largest * len(R))
             return SolvedColumns(np.full_like(R, np.nan), "singular", message)
         return SolvedColumns(values)
 
-
-def _here(state: StoredState, R: np.ndarray, penalty: float, why: str) -> SolvedColumns:
-    """Factor the matrix in this computer's own memory."""
-    n = state.problem.gram.order
-    warnings.warn(
-        f"the Gram matrix of {n} items ({format_bytes(8 * n * n)}) {why}; it is factored on the "
-        "CPU instead, which is slower and gives the same answer",
-        PlanWarning,
-        stacklevel=4,
-    )
-    solver = Cholesky()
-    problem = replace(state.problem, gram=state.stored.on_cpu)
-    return solver.columns(solver.prepare(problem), R, penalty)
+    def _instead(
+        self, state: StoredState, R: np.ndarray, penalty: float, why: str
+    ) -> SolvedColumns:
+        """Solve in another way, after there was no room for this one."""
+        gram, n = state.problem.gram, state.problem.gram.order
+        size = Size(n, condition=np.inf if penalty == 0 else 1.0, targets=R.shape[1])
+        what = f"the Gram matrix of {n} items ({format_bytes(8 * n * n)}) {why}"
+        for solver in self.instead:
+            here = not isinstance(solver, Iterative)
+            if not solver.requires.met(size) or not (here or isinstance(gram, Preconditioning)):
+                continue
+            if here and not affordable(solver.cost(size).bytes):
+                continue
+            way = "it is factored on the CPU" if here else "it is solved by steps"
+            warnings.warn(
+                f"{what}; {way} instead, which is slower and gives the same answer",
+                PlanWarning,
+                stacklevel=5,
+            )
+            problem = replace(state.problem, gram=state.stored.on_cpu if here else gram)
+            return solver.columns(solver.prepare(problem), R, penalty)
+        raise PlanError(
+            f"{what}, and nowhere else there is room for it; use fewer items, or a positive "
+            "penalty and a valid kernel, with which nothing need be stored"
+        )
