@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from mercer.gram.device.fused import compiled
 from mercer.gram.engines import TorchEngine
 from mercer.kernels import Gaussian
 from mercer.plans import Nystrom
+from mercer.rkhs import Function
+from mercer.selection import GridSearchCV
 from mercer.solvers.quadratic import Quadratic, SMOOptions
 from mercer.solvers.ridge.engine_cholesky import EngineCholesky
 from mercer.solvers.ridge.solver import Problem
@@ -38,7 +41,7 @@ def report() -> str:
     if device_choice("auto") != "cuda":
         return "no GPU here; see docs/gpu.md for the figures of an H200"
     found = ceilings()
-    rows = [*products(found), *ridges(), *exact(found), *margins(), *machines()]
+    rows = [*products(found), *ridges(), *exact(found), *margins(), *machines(), *bars()]
     return f"{said(found)}\n\n{render(rows)}"
 
 
@@ -280,6 +283,142 @@ def machines() -> list[Row]:
             rows.append(Row(what, f"{time_:.2f} s", "", error, at_least(0.0, "{:.3f}")))
         del X, y, fitted
     return rows
+
+
+# ---- whole tasks, with their bars ---------------------------------------------------------------
+
+
+def bars(chosen: tuple[str, ...] = ()) -> list[Row]:
+    """Return rows about tasks of many items, each from arrays of the host to an answer there.
+
+    `chosen` are names of tasks; by default all.
+    """
+    tasks: dict[str, Callable[[], list[Row]]] = {
+        "steps": lambda: [
+            *ridge_by_steps(100_000, 1e-8, 6.0), *ridge_by_steps(1_000_000, 1e-6, 90.0)
+        ],
+        "digits": digits,
+        "tuning": lambda: [*tuning(10_000, 20.0), *tuning(20_000, 60.0)],
+        "large": many_support_vectors,
+        "predictions": predictions,
+    }  # fmt: skip
+    return [row for name, task in tasks.items() if not chosen or name in chosen for row in task()]
+
+
+def ridge_by_steps(n: int, tol: float, bar: float) -> list[Row]:
+    """Return rows about exact ridge regression without a stored matrix."""
+    X, y = sample(n, 9)
+    follow = Plan(device="cuda", approximate="never", tol=tol)
+    machine = KernelRidge(Gaussian(3.0), 1e-6 * n, follow=follow)
+    X = X.astype(np.float64)
+    clone(machine).fit(X[:40_000], y[:40_000])  # compiled
+    seconds, fitted = clocked(lambda: machine.fit(X, y))
+    solution, plan = fitted.solution_, fitted.plan_
+    task = f"exact ridge by {plan.solver}, n={n:,}, d=9"
+    foretold = plan.seconds or math.nan
+    off = max(foretold / seconds, seconds / foretold)
+    return [
+        Row(task, "", "", seconds, at_most(bar, SECONDS)),
+        Row("  relative residual", "", "", solution.certificate, at_most(tol, SMALL)),
+        Row("  predicted seconds", f"{foretold:.1f} s", "", off, at_most(3.0)),
+    ]
+
+
+def classes_of_pixels(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return made-up pictures of ten classes, with 784 numbers between 0 and 1."""
+    rng = np.random.default_rng(seed)
+    shapes = np.random.default_rng(7)
+    strokes = (shapes.random((10, 15, 784)) < 0.2) * shapes.random((10, 15, 784))
+    common = (shapes.random((20, 784)) < 0.2) * shapes.random((20, 784))
+    y = rng.integers(0, 10, n)
+    X = 0.5 * np.abs(rng.standard_normal((n, 20))) @ common
+    X += 0.1 * rng.standard_normal((n, 784))
+    mix = 1.3 * rng.dirichlet(np.full(15, 0.3), n)
+    for c in range(10):
+        X[y == c] += mix[y == c] @ strokes[c]
+    return np.clip(X, 0.0, 1.0), y
+
+
+def digits(n: int = 60_000) -> list[Row]:
+    """Return rows about ten classes, beside the same on the CPU."""
+    X, y = classes_of_pixels(n)
+    new, _ = classes_of_pixels(10_000, seed=1)
+    ours = SVC(Gaussian(5.0), 5.0, follow=Plan(device="cuda"))
+    theirs = clone(ours).set_params(follow=Plan(device="cpu"))
+    clone(ours).fit(X[:3000], y[:3000])
+    clone(theirs).fit(X[:3000], y[:3000])  # compiled
+    seconds, ours = clocked(lambda: ours.fit(X, y))
+    peer, theirs = clocked(lambda: theirs.fit(X, y))
+    took, labels = clocked(lambda: ours.predict(new))
+    equal = float(np.mean(labels == theirs.predict(new)))
+    worst = max(one.violation for one in ours.solution_)
+    task = f"SVC, {n:,} x 784, ten classes (peer: the CPU)"
+    return [
+        Row(task, "", f"{peer:.1f} s", seconds, at_most(3.0, SECONDS)),
+        Row("  violation", "", "", worst, at_most(1e-3, SMALL)),
+        Row(f"  equal labels, 10,000 in {took:.2f} s", "", "", equal, at_least(0.9999, "{:.5f}")),
+    ]
+
+
+def tuning(n: int, bar: float) -> list[Row]:
+    """Return rows about ten folds of fifty values of C."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, 1000))
+    z = X @ rng.standard_normal(1000) / math.sqrt(1000) + 0.5 * rng.standard_normal(n) > 0
+    machine = SVC(Gaussian(math.sqrt(1000)), follow=Plan(device="cuda"))
+    search = GridSearchCV(machine, {"C": np.logspace(-3, 3, 50)}, cv=10, refit=False)
+    GridSearchCV(machine, {"C": [1.0, 10.0]}, cv=10, refit=False).fit(X[:1000], z[:1000])
+    seconds, _ = clocked(lambda: search.fit(X, z))
+    solved = search.account_.counts["on an engine"] - search.account_.counts["refitted"]
+    return [
+        Row(f"SVC, {n:,} x 1,000, 10 folds x 50 values of C", "", "", seconds,
+            at_most(bar, SECONDS)),
+        Row("  solved there, of 500", "", "", float(solved), at_least(500.0, "{:.0f}")),
+    ]  # fmt: skip
+
+
+def many_support_vectors(n: int = 500_000) -> list[Row]:
+    """Return rows about a machine whose Gram matrix fits nowhere."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((n, 50), dtype=np.float32)
+    z = 2 * np.sin(X[:, 0]) + X[:, 1] > 0
+    z[rng.random(n) < 0.01] ^= True
+    machine = SVC(Gaussian(7.0), 1.0, follow=Plan(device="cuda"))
+    clone(machine).fit(X[:20_000], z[:20_000])
+    seconds, fitted = clocked(lambda: machine.fit(X, z))
+    share = len(fitted.support_) / n
+    return [
+        Row(f"SVC, {n:,} x 50", "", "", seconds, at_most(60.0, SECONDS)),
+        Row("  violation", "", "", fitted.solution_.violation, at_most(1e-3, SMALL)),
+        Row("  share of support vectors", "", "", share, at_least(0.0, "{:.3f}")),
+    ]
+
+
+def predictions() -> list[Row]:
+    """Return rows about a million rows and 20,000 support vectors."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for dtype in (np.float32, np.float64):
+        X = rng.standard_normal((1_000_000, 100), dtype=np.float32).astype(dtype)
+        k = Gaussian(10.0)
+        f = Function(k, k.admit(X[:CENTERS]), rng.standard_normal(CENTERS))
+        predict = partial(_predicted, f, X)
+        predict()
+        seconds, found = clocked(predict)
+        some = np.arange(0, len(X), 9973)
+        truth = f(k.admit(X[some]))
+        error = float(np.linalg.norm(found[some] - truth) / np.linalg.norm(truth))
+        rows += [
+            Row(f"1,000,000 predictions, {CENTERS:,} support vectors, d=100, {dtype.__name__}",
+                "", "", seconds, at_most(0.3, "{:.2f} s")),
+            Row("  relative error", "", "", error, at_most(1e-5, SMALL)),
+        ]  # fmt: skip
+    return rows
+
+
+def _predicted(f: Function, X: np.ndarray) -> np.ndarray:
+    points = f.kernel.admit(X)
+    return TorchEngine("cuda").multiply(f.kernel, points, f.points, f.coefficients)
 
 
 def certificate_of(solution: Any) -> float:

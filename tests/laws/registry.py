@@ -47,6 +47,7 @@ from mercer.kernels import (
 )
 from mercer.solvers import Cholesky, Eigen, Iterative, Primal, SingleCholesky
 from mercer.solvers.ridge.engine_cholesky import EngineCholesky
+from mercer.solvers.ridge.engine_steps import EngineSteps
 from mercer.testing import SolverCase
 from tests.laws.entries import Entry, MachineEntry
 from tests.laws.functions import shared
@@ -253,6 +254,7 @@ SOLVERS = [
 ]
 if importlib.util.find_spec("torch"):
     SOLVERS.append(SolverCase(EngineCholesky(TorchEngine("cpu"))))
+    SOLVERS.append(SolverCase(EngineSteps(rank=4, tol=1e-14)))
 
 
 def _machines() -> list[MachineEntry]:

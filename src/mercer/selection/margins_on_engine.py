@@ -225,7 +225,10 @@ class MarginFamily:
         self, candidates: list[EngineCandidate], optima: list[Optimum | None]
     ) -> tuple[np.ndarray, np.ndarray, dict[Place, slice]]:
         """Return coefficients of all items, a column for each program, and intercepts."""
-        columns, intercepts, spans, first = [], [], {}, 0
+        columns: list[np.ndarray] = []
+        intercepts: list[np.ndarray] = []
+        spans: dict[Place, slice] = {}
+        first = 0
         for c in candidates:
             own, first = optima[first : first + len(c.programs)], first + len(c.programs)
             if not own or any(optimum is None for optimum in own):
@@ -233,7 +236,7 @@ class MarginFamily:
             C, b = c.machine._gather(c.arranged, own, self.task.classes)
             whole = np.zeros((len(self.points), C.shape[1]))
             whole[c.items] = C
-            start = sum(map(len, intercepts))
+            start = sum(len(one) for one in intercepts)
             spans[c.place] = slice(start, start + len(b))
             columns.append(whole)
             intercepts.append(b)
