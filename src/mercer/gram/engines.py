@@ -244,7 +244,10 @@ class TorchEngine:
     def explain_programs(self, items: int, width: int | None, each: int) -> str:
         from mercer.gram.device.climber import fits
         from mercer.gram.device.devices import torch_device
+        from mercer.gram.device.fused import available
 
+        if width is not None and self.device == "cuda" and not available(self.device):
+            return "working sets on the CPU, products on the GPU, because Triton is not here"
         size, free = format_bytes(each * items**2), format_bytes(self.free_bytes() or 0)
         if fits(items, each, torch_device(self.device)):
             return (

@@ -19,10 +19,10 @@ from mercer import (
     Plan,
     Stream,
 )
-from mercer.errors import PlanError, PlanWarning
+from mercer.errors import DomainError, PlanError, PlanWarning
 from mercer.gram import engines
 from mercer.gram.device.matrix import DeviceMatrix
-from mercer.kernels import Chi2, Gaussian, Spectrum
+from mercer.kernels import Chi2, Gaussian, Spectrum, assume_psd, precomputed
 from mercer.plans import Nystrom
 from mercer.plans.ridge import reconsider
 from mercer.selection import GridSearchCV, nested_cv
@@ -266,10 +266,58 @@ def test_folds_in_folds_and_precomputed_similarities(gpu):
     np.testing.assert_allclose(there.scores, here.scores, atol=0.034)
     G = K(X)
     here, there = (
-        GridSearchCV(SVC("precomputed", tol=1e-5, follow=plan), grid).fit(G, LABELS)
+        GridSearchCV(SVC(assume_psd(precomputed()), tol=1e-5, follow=plan), grid).fit(G, LABELS)
         for plan in (None, GPU)
     )
     assert "on an engine: 15" in str(there.account_)
     np.testing.assert_allclose(
         there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-12
     )
+
+
+# ---- bad input ----------------------------------------------------------------------------------
+
+
+def test_not_a_number_is_refused_as_on_the_cpu(gpu):
+    bad = X.copy()
+    bad[17, 1] = np.nan
+    for machine in (SVC(K, follow=GPU), KernelRidge(K, follow=GPU)):
+        with pytest.raises(DomainError, match="17"):
+            machine.fit(bad, LABELS if isinstance(machine, SVC) else y)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_numbers_that_single_precision_cannot_hold(gpu, monkeypatch, stored):
+    """They are tried, and then computed in double precision, as on the CPU."""
+    monkeypatch.setattr(SVC, "_may_be_single", lambda *_: True)
+    monkeypatch.setattr(SVC, "_serves", lambda *_: True)
+    if not stored:
+        monkeypatch.setattr("mercer.gram.device.climber.fits", lambda *_: False)
+    huge, C = 1e22 * X, 1e-43
+    here = SVC("linear", C).fit(huge, LABELS)
+    there = SVC("linear", C, follow=replace(GPU, route="dual")).fit(huge, LABELS)
+    assert there.plan_.precision == "double" and there.plan_.device == "cuda"
+    assert np.mean(there.predict(huge) == here.predict(huge)) > 0.99
+
+
+@pytest.mark.parametrize(
+    "place", ["mercer.gram.device.climber.optimize_sets", "mercer.gram.device.blocks.evaluate"]
+)
+def test_a_card_that_vanishes_leaves_the_rest_to_the_cpu(gpu, monkeypatch, place):
+    here = SVC(K, 5.0).fit(X, LABELS)
+
+    def gone(*_, **__):
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(place, gone)
+    monkeypatch.setattr("mercer.gram.device.on_device.evaluate", gone)
+    with pytest.warns(PlanWarning, match="stopped answering"):
+        there = SVC(K, 5.0, follow=GPU).fit(X, LABELS)
+    assert there.solution_.status == "solved"
+    assert there.solution_.objective == pytest.approx(here.solution_.objective, rel=1e-6)
+
+
+def test_without_triton_a_card_only_multiplies(gpu, monkeypatch):
+    engine = engines.TorchEngine("cuda")
+    monkeypatch.setattr("mercer.gram.device.fused.available", lambda device: False)
+    assert "because Triton is not here" in engine.explain_programs(1000, 3, 4)

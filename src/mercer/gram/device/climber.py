@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer.domains import to_numpy
+from mercer.errors import ValidityError
 from mercer.gram.climbing import BoxProgram, Climbed
 from mercer.gram.device.devices import (
     Tensor,
@@ -25,11 +26,22 @@ from mercer.gram.device.devices import (
     empty_cache,
     free_bytes,
     is_full,
+    is_lost,
+    warn_lost,
 )
 from mercer.gram.device.pairs import optimize_sets, take_from_slopes
 from mercer.gram.stored import GramRanges
 
-__all__ = ["ArrayOnDevice", "Climber", "DeviceGram", "RowsGram", "StoredGram", "climb_on", "fits"]
+__all__ = [
+    "ArrayOnDevice",
+    "Climber",
+    "DeviceGram",
+    "RowsGram",
+    "StoredGram",
+    "climb_on",
+    "fits",
+    "whole_matrix",
+]
 
 MAX_WORKING = 1024  # variables in a working set, of many programs
 MAX_WORKING_ALONE = 2048  # of one or a few, where rows are computed as they are needed
@@ -41,6 +53,7 @@ SMALLEST_RISE = 1e-13  # share of the objective; less is rounding
 MATRIX_SHARE = 0.6  # of the free memory, for a stored matrix
 BLOCK_SHARE = 0.25  # of the free memory, for the matrices of working sets
 STRIPE_ENTRIES = 1 << 28  # of a stored matrix that are in double precision at a time
+NOT_FINITE = "in this precision they, or their sums, are not finite; scale the features"
 DENSE_PROGRAMS = 64  # with so many on the same items, slopes follow by a product of matrices
 
 
@@ -147,6 +160,8 @@ class Climber:
         while len(live):
             places = torch.as_tensor(live, device=self.gram.device)
             violation, objective = to_numpy(self.state_of(places))
+            if not np.isfinite(objective).all():
+                raise ValidityError(f"similarities are too large: {NOT_FINITE}")
             for p, v in zip(live, violation, strict=True):
                 self.histories[p].append(float(v))
             risen = objective > best[live] + SMALLEST_RISE * np.abs(objective)
@@ -358,6 +373,10 @@ def climb_on(
                     found += Climber(whole, some, tol, steps).run()
                 return found
             except Exception as error:
+                if is_lost(error):
+                    device = gram.device if whole is None else whole.device
+                    warn_lost("steps of pairs of variables", device, str(error).splitlines()[0])
+                    return None
                 if not is_full(error):
                     raise
             # Outside of the except clause, because the error holds the tensors of its frames.
@@ -366,6 +385,23 @@ def climb_on(
         whole = None
         empty_cache()
     return None
+
+
+def whole_matrix(gram: Any, each: int) -> StoredGram | None:
+    """Return the whole matrix of rows on a device, in numbers of so many bytes, if it fits.
+
+    Raises `ValidityError` if such numbers cannot hold it.
+    """
+    import torch
+
+    n = gram.order
+    if not fits(n, each, gram.device):
+        return None
+    K = allocate((n, n), torch.float32 if each == 4 else torch.float64, gram.device)
+    gram.fill_there(K)
+    if not bool(torch.isfinite(torch.stack(torch.aminmax(K))).all()):
+        raise ValidityError(f"similarities are too large: {NOT_FINITE}")
+    return StoredGram(K)
 
 
 def fits(order: int, each: int, device: Tensor) -> bool:

@@ -21,8 +21,10 @@ __all__ = [
     "empty_cache",
     "free_bytes",
     "is_full",
+    "is_lost",
     "or_on_the_cpu",
     "torch_device",
+    "warn_lost",
 ]
 
 T = TypeVar("T")
@@ -111,6 +113,12 @@ def is_full(error: BaseException) -> bool:
     return isinstance(error, tuple(kinds))
 
 
+def is_lost(error: BaseException) -> bool:
+    """Tell whether an error says that a device no longer answers: unplugged, reset, or crashed."""
+    words = str(error)
+    return isinstance(error, RuntimeError) and not is_full(error) and "CUDA error" in words
+
+
 def empty_cache() -> None:
     """Give back what Torch holds of a device's memory without using it."""
     import torch
@@ -119,14 +127,30 @@ def empty_cache() -> None:
         torch.cuda.empty_cache()
 
 
+def warn_lost(task: str, device: Tensor, error: str) -> None:
+    """Say that a device has gone, and that the CPU goes on."""
+    warnings.warn(
+        f"{device} stopped answering during {task} ({error}); it is computed on the CPU instead, "
+        "which is slower and gives the same answer; the GPU can be used again in a new process",
+        PlanWarning,
+        stacklevel=4,
+    )
+
+
 def or_on_the_cpu(work: Callable[[], T], instead: Callable[[], T], task: str, device: Tensor) -> T:
-    """Return what `work` returns, or `instead` with a warning if the device's memory is full."""
+    """Return what `work` returns, or `instead` with a warning if the device is full or gone."""
+    lost = ""
     try:
         return work()
     except Exception as error:
-        if not is_full(error):
+        if is_lost(error):
+            lost = str(error).splitlines()[0]
+        elif not is_full(error):
             raise
     # Outside of the except clause, because the error holds the tensors of its frames.
+    if lost:
+        warn_lost(task, device, lost)
+        return instead()
     empty_cache()
     free = format_bytes(free_bytes(device))
     warnings.warn(

@@ -11,7 +11,7 @@ from mercer.domains import Points, to_numpy
 from mercer.engine.tiles import diagonal, spans
 from mercer.gram.climbing import BoxProgram, Climbed
 from mercer.gram.device.blocks import evaluate, in_parts, rows_at_once
-from mercer.gram.device.climber import StoredGram, climb_on, fits
+from mercer.gram.device.climber import climb_on, whole_matrix
 from mercer.gram.device.devices import (
     Tensor,
     allocate,
@@ -20,6 +20,7 @@ from mercer.gram.device.devices import (
     or_on_the_cpu,
     torch_device,
 )
+from mercer.gram.device.fused import available
 from mercer.gram.device.low_rank import DeviceFactor, pivoted_on_device
 from mercer.gram.device.multiplier import Multiplier, Precision, ReadyRows
 from mercer.gram.device.numeric_rows import explain_products, number_columns
@@ -251,19 +252,14 @@ class OnDevice:
         self, programs: Sequence[BoxProgram], tol: float, steps: int
     ) -> list[Climbed] | None:
         """Solve quadratic programs where the rows are; see `mercer.gram.climbing`."""
-        import torch
-
         each = 4 if self.precision == "single" else 8
+        if self.device.type == "cuda" and not available("cuda"):  # every step would wait
+            return None
+        return climb_on(self, lambda: whole_matrix(self, each), programs, tol, steps)
 
-        def whole() -> StoredGram | None:
-            if not fits(self.order, each, self.device):
-                return None
-            dtype = torch.float32 if each == 4 else torch.float64
-            K = allocate((self.order, self.order), dtype, self.device)
-            self._fill(K)
-            return StoredGram(K)
-
-        return climb_on(self, whole, programs, tol, steps)
+    def fill_there(self, K: Tensor) -> None:
+        """Write the whole matrix into a tensor on the device, in the precision of that."""
+        self._fill(K)
 
     def similarities(self, A: Tensor, B: Tensor) -> Any:
         """Return K(A, B) of rows on the device, as a tensor in their precision."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.gram.climbing import BoxProgram
-from mercer.gram.device import OnDevice, climber, on_device
+from mercer.gram.device import OnDevice, climber
 from mercer.gram.device.climber import ArrayOnDevice
 from mercer.gram.device.pairs import optimize_sets, optimize_sets_by_torch, take_from_slopes
 from mercer.kernels import Gaussian
@@ -62,7 +62,7 @@ def require_optimal(program, found, tol=TOL):
 def test_all_kinds_of_programs(precision, stored, monkeypatch):
     monkeypatch.setattr(climber, "MAX_WORKING_ALONE", 64)
     if not stored:
-        monkeypatch.setattr(on_device, "fits", lambda *_: False)
+        monkeypatch.setattr(climber, "fits", lambda *_: False)
     gram = OnDevice(K, K.admit(X), "cpu", precision)
     for program, found in zip(programs(), gram.climb(programs(), TOL, 10**6), strict=True):
         require_optimal(program, found)
@@ -107,7 +107,7 @@ def test_a_full_memory_at_every_place_in_turn(place, monkeypatch):
 
         return limited
 
-    monkeypatch.setattr(on_device, "allocate", once(on_device.allocate))
+    monkeypatch.setattr(climber, "allocate", once(climber.allocate))
     monkeypatch.setattr(climber, "optimize_sets", once(climber.optimize_sets))
     monkeypatch.setattr(climber, "take_from_slopes", once(climber.take_from_slopes))
     for name in ("block", "values"):
