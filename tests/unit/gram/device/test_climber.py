@@ -149,11 +149,24 @@ def test_the_kernel_takes_the_steps_of_torch(groups, monkeypatch):
     arrays = [torch.tensor(np.stack(one), device=place) for one in zip(*given, strict=True)]
     group = (arrays[4] > 0).int() if groups == 2 else None
     goals = torch.full((2,), 1e-3, dtype=torch.float64, device=place)
-    copies = [one.clone() for one in arrays]
-    steps = optimize_sets_by_torch(*arrays, group, goals, 60)
-    assert torch.equal(optimize_sets(*copies, group, goals, 60), steps) and int(steps.min()) > 3
-    torch.testing.assert_close(copies[2], arrays[2], atol=1e-12, rtol=0)
-    torch.testing.assert_close(copies[1], arrays[1], atol=1e-9, rtol=0)
+    copies, start = [one.clone() for one in arrays], arrays[2].clone()
+    limit = 60 if place == "cpu" else 2000
+    steps = optimize_sets_by_torch(*arrays, group, goals, limit)
+    others = optimize_sets(*copies, group, goals, limit)
+    if place == "cpu":
+        assert torch.equal(others, steps) and int(steps.min()) > 3
+        torch.testing.assert_close(copies[2], arrays[2], atol=1e-12, rtol=0)
+        torch.testing.assert_close(copies[1], arrays[1], atol=1e-9, rtol=0)
+        return
+    # A GPU rounds otherwise, and of equal slopes another may come first; the optimum is the same.
+    assert int(steps.max()) < limit > int(others.max())
+    for sets in (arrays, copies):
+        G, F, beta = (one.double() for one in sets[:3])
+        slopes = arrays[1] + torch.einsum("pij,pj->pi", G, arrays[2] - beta)
+        torch.testing.assert_close(F, slopes, atol=1e-9, rtol=0)
+        torch.testing.assert_close(beta.sum(dim=1), start.sum(dim=1), atol=1e-9, rtol=0)
+    gains = [((one[2] - start) * (arrays[1] + one[1])).sum(dim=1) for one in (arrays, copies)]
+    torch.testing.assert_close(gains[0], gains[1], atol=1e-2, rtol=0)
 
 
 def test_slopes_follow():
