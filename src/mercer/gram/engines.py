@@ -193,10 +193,22 @@ class TorchEngine:
     ----------
     device : str
         Torch's name of the device; with "cpu" everything but the speed is that of a GPU.
+    devices : tuple of str, optional
+        Those that share products with Gram matrices; by default all GPUs of this computer.
     """
 
-    def __init__(self, device: str = "cuda") -> None:
-        self.device = device
+    def __init__(self, device: str = "cuda", devices: tuple[str, ...] | None = None) -> None:
+        self.device, self._devices = device, devices
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Torch's names of the devices that share products."""
+        if self._devices is None and self.device == "cuda":
+            import torch
+
+            count = torch.cuda.device_count()
+            self._devices = tuple(f"cuda:{i}" for i in range(count)) if count > 1 else None
+        return self._devices or (self.device,)
 
     def __repr__(self) -> str:
         return f"TorchEngine({self.device!r})"
@@ -218,16 +230,20 @@ class TorchEngine:
     def explain(self, kernel: Kernel, width: int, precision: str) -> str:
         from mercer.gram.device import explain_products
 
-        return f"on the GPU, {explain_products(kernel, width, self.device, precision)}"
+        where = f"on {len(self.devices)} GPUs" if len(self.devices) > 1 else "on the GPU"
+        return f"{where}, {explain_products(kernel, width, self.device, precision)}"
 
     def free_bytes(self) -> int | None:
         from mercer.gram.device.devices import free_bytes, torch_device
 
-        return free_bytes(torch_device(self.device))
+        return min(free_bytes(torch_device(device)) for device in self.devices)
 
     def gram(self, kernel: Kernel, points: Points, precision: str) -> Gram:
         from mercer.gram.device import OnDevice
+        from mercer.gram.device.divided import Divided
 
+        if len(self.devices) > 1:
+            return Divided(kernel, points, self.devices, precision)  # type: ignore[arg-type]
         return OnDevice(kernel, points, self.device, precision)  # type: ignore[arg-type]
 
     def stored(self, gram: Operator, roots: np.ndarray | None) -> StoredMatrix:
