@@ -294,6 +294,7 @@ print("all the same")
 STUDY = """
 import http.server, multiprocessing, os, signal, threading, urllib.request
 import pandas as pd
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from mercer.studies import study
 def errors(_=0):
@@ -311,6 +312,11 @@ WAYS = {
     "spawn": """
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply_async(errors).get(timeout=200) == here
+""",
+    "joblib": """
+    for backend in ("loky", "threading", "multiprocessing"):
+        found = Parallel(2, backend=backend)(delayed(errors)() for _ in range(2))
+        assert found == [here] * 2, backend
 """,
     "server": """
     class Handler(http.server.BaseHTTPRequestHandler):
