@@ -455,3 +455,12 @@ def test_statistics_of_huge_targets_are_finite():
     huge = Encode(max_onehot=2).fit_transform(TABLE, y)
     small = Encode(max_onehot=2).fit_transform(TABLE, np.sign(TARGET))
     np.testing.assert_allclose(huge, small, atol=1e-9)
+
+
+def test_what_is_said_of_a_column_needs_no_look_at_its_entries():
+    table = pd.DataFrame({"zip": ["123", "456"], "none": [None, None], "wave": [1j, 2j]})
+    said = {"zip": "categorical", "none": "numeric"}
+    kinds = Encode(kinds=said).fit(table[["zip", "none"]]).kinds_
+    assert kinds == {"zip": "categorical", "none": "missing"}
+    with pytest.raises(DomainError, match="Complex"):
+        Encode(kinds={"wave": "numeric"}).fit(table[["wave"]])

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import squareform
 
 from mercer.domains import Vectors, to_numpy
 from mercer.engine.block import Block
@@ -65,12 +66,16 @@ def resolve_bandwidth(
     if len(points) > MEDIAN_SAMPLE:
         chosen = np.random.default_rng(0).choice(len(points), MEDIAN_SAMPLE, replace=False)
         points, w = points[np.sort(chosen)], w[np.sort(chosen)]
-    pairs = np.triu_indices(len(points), 1)
-    between = to_numpy(distances(Block(points, points)))[pairs]
+    between = _pairs(to_numpy(distances(Block(points, points))))
     if weights is None:
         between = between[between > 0]
         return float(np.median(between)) if len(between) else 1.0
-    return _median(between, (w[:, None] * w)[pairs])
+    return _median(between, _pairs(w[:, None] * w))
+
+
+def _pairs(matrix: np.ndarray) -> np.ndarray:
+    """Return what is above the diagonal, row by row, several times as fast as by indices."""
+    return squareform(matrix, checks=False)
 
 
 def _median(distances: np.ndarray, weights: np.ndarray) -> float:

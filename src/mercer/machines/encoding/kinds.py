@@ -48,6 +48,8 @@ def _kind(column: pd.Series, name: Any, said: dict[Any, str], texts: bool) -> st
         return "ignored"
     if isinstance(column, np.ndarray):
         found = "missing" if np.isnan(column).all() else "numeric"
+    elif name in said and column.dtype.kind != "c":  # no entry has to be looked at
+        found = said[name] if column.notna().any() else "missing"
     else:
         found = infer_kind(column, texts)
     kind = found if found == "missing" else said.get(name, found)
