@@ -27,6 +27,9 @@ from mercer.studies.results import Surface
 __all__ = ["FamilyChoice", "InnerFolds", "choose"]
 
 MIN_SCALE, MAX_SCALE = 1 / 16, 16.0  # of bandwidths, in units of the heuristic's
+# Standard errors of an error by which the first grid of a kernel is worse than that of another one
+# when it is stopped: two of a difference, as if they were of different rows.
+FAR_BEHIND = 2 * 2**0.5
 TIE = 1e-9  # errors that differ by less are equal, and the simpler choice is taken
 
 
@@ -75,6 +78,14 @@ class InnerFolds:
         if self.y.dtype.kind == "f":
             return np.sqrt(np.maximum(-score, 0.0))
         return 1.0 - score
+
+    def noise(self, error: float) -> float:
+        """Return the standard error of an error on these rows; infinite of other losses."""
+        if self.by_scores or (self.loss is not None and self.loss.special):
+            return float("inf")
+        if self.y.dtype.kind == "f":  # of the root of a mean square of normal deviations
+            return error / float(np.sqrt(2 * len(self.y)))
+        return float(np.sqrt(max(error * (1 - error), 1 / len(self.y)) / len(self.y)))
 
     def _minus_loss(self, machine: Any, X: Items, y: np.ndarray, **_: Any) -> float:
         assert self.loss is not None
@@ -130,7 +141,11 @@ def choose(
     suitable = [one for one in candidates if family.unbounded or not one.unbounded]
     grids = [Grid(family, one, inner.on(one.rows)) for one in suitable or candidates]
     for grid in grids:
-        grid.explore()
+        grid.begin()
+    lowest = min(grid.lowest for grid in grids)
+    for grid in grids:
+        if grid.lowest <= lowest + FAR_BEHIND * grid.inner.noise(lowest):
+            grid.go_on()
     best = min(grids, key=lambda grid: grid.lowest - TIE * (grid is grids[0]))
     if not np.isfinite(best.lowest):
         raise SelectionError(best.trouble or "no kernel and parameter could be tried")
@@ -204,14 +219,17 @@ class Grid:
         errors = [error for error in self.errors.values() if np.isfinite(error)]
         return min(errors, default=float("inf"))
 
-    def explore(self) -> None:
-        """Try the first grid, and go on where its best cell is at an end."""
+    def begin(self) -> None:
+        """Try the first grid."""
         try:
             self.base = self.inner.resolve(self.candidate)
         except MercerError as error:
             self.trouble = str(error)
             return
         self._try(self.scales, self.values)
+
+    def go_on(self) -> None:
+        """Go on where the best cell is at an end."""
         for _ in range(6):  # extensions, on both sides together
             if not np.isfinite(self.lowest):
                 return

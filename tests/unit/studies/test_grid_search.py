@@ -1,5 +1,7 @@
 """Choosing kernel and parameters of one kind of machine."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from mercer.selection import GridSearchCV
 from mercer.studies.candidates import CLASSIFIERS, REGRESSORS, CandidateKernel
 from mercer.studies.folds import splits
 from mercer.studies.grid_search import InnerFolds, _at_end, _next, choose
+from mercer.studies.losses import loss_of
 
 RIDGE = next(family for family in REGRESSORS if family.name == "ridge")
 SVR = next(family for family in REGRESSORS if family.name == "svm")
@@ -53,6 +56,24 @@ def test_heuristics_are_resolved_on_the_rows_of_the_task():
     assert found.kernel.bandwidth == pytest.approx(
         Gaussian("median").resolve(task.X).bandwidth, rel=1e-3
     )
+
+
+def test_a_kernel_that_is_far_behind_is_not_continued():
+    task = wave(200)
+    wide, gaussian = (
+        CandidateKernel(Gaussian(8.0)),
+        CandidateKernel(Gaussian("median"), (0.1, 0.2)),
+    )
+    alone = choose(RIDGE, [wide], task)
+    both = choose(RIDGE, [wide, gaussian], task)
+    tried = np.isfinite(both.surface.errors)
+    assert alone.candidates > tried[0].sum() == len(RIDGE.values)
+    assert tried[1:].sum() >= 2 * len(RIDGE.values)
+    assert both.error == choose(RIDGE, [gaussian], task).error
+    ordered = replace(task, loss=loss_of("regress", task.y, measure="mae"))
+    assert ordered.noise(1.0) == np.inf  # of which no standard error is known
+    labels = InnerFolds(task.X, np.array(["a", "b"] * 100, dtype=object), task.splits)
+    assert labels.noise(0.0) > 0 and labels.noise(0.5) == pytest.approx(0.5 / np.sqrt(200))
 
 
 def test_all_families_share_what_heuristics_found():
