@@ -279,7 +279,8 @@ def _print_answer(study: Study) -> None:
     _print_by_class(study)
     _print_horizons(study)
     heading("The answer")
-    paragraph(" ".join(filter(None, [found.sentence, found.verdict, comparison(study)])))
+    told = [found.sentence, found.verdict, found.fewer, comparison(study)]
+    paragraph(" ".join(filter(None, told)))
     if study.rest is not None:
         error = error_text(study.unit, study.rest.error, study.rest.error_se)
         paragraph(

@@ -47,6 +47,7 @@ class Answer:
     bars: list[tuple[str, str, float]]
     meaning: str  # what the numbers with ± mean
     comparison: str  # with boosted trees, if these were better; else empty
+    fewer: str  # how the error was where machines learned from fewer rows, if that was more
 
 
 def answer(study: Study) -> Answer:
@@ -66,7 +67,7 @@ def answer(study: Study) -> Answer:
     ]
     return Answer(
         _sentence(study, mood), _verdict(study, mood), mood, _tiles(study, name, mood), bars,
-        _meaning(study), trees_are_better(study),
+        _meaning(study), trees_are_better(study), _fewer(study),
     )  # fmt: skip
 
 
@@ -86,9 +87,21 @@ def _sentence(study: Study, mood: str) -> str:
 def _meaning(study: Study) -> str:
     spread = "" if len(set(study.held_out.fold.tolist())) == 1 else "from the spread of "
     found = f"± is one standard error, {spread or 'of '}{held_out_parts(study)}."
+    if study.extrapolated:
+        return f"{found} {_fewer(study)}"
     if judges_all(study):
         return found
     return f"{found} The model has learned from all {count(len(study.y))} in the end."
+
+
+def _fewer(study: Study) -> str:
+    """Say what was measured, if less is expected of the model in the end."""
+    if not study.extrapolated:
+        return ""
+    return (
+        f"{error_text(study.unit, *study.judged_error)} were measured in folds that learned from "
+        "fewer rows, of which more clearly help; the model has learned from all."
+    )
 
 
 def _error(study: Study) -> str:

@@ -293,6 +293,11 @@ class Study:
         return self.held_out_error or (self.error, self.error_se)
 
     @property
+    def extrapolated(self) -> bool:
+        """Whether less is expected of the machine in the end than the outer folds measured."""
+        return self.error < self.judged_error[0]
+
+    @property
     def X(self) -> Any:
         """The rows that were learned from."""
         return self.sheet.X

@@ -197,3 +197,15 @@ def test_the_rule_of_three_counts_the_rows_that_judged():
 
 def test_explained_variance_is_of_the_rows_that_judged():
     assert answer(some_judge("regression")).tiles[2][2] == "in 40 rows"
+
+
+def test_what_folds_measured_is_told_where_less_is_expected_of_all_rows():
+    study = replace(example("regression"), error=50.0, error_se=2.0, held_out_error=(60.0, 3.0))
+    found = answer(study)
+    assert found.fewer == (
+        "60.0 ± 3.0 were measured in folds that learned from fewer rows, of which more clearly "
+        "help; the model has learned from all."
+    )
+    assert found.fewer in found.meaning
+    assert answer(replace(study, held_out_error=(50.0, 2.0))).fewer == ""
+    assert answer(replace(study, held_out_error=None)).fewer == ""
