@@ -28,6 +28,7 @@ TASKS = {
     "tables": ("benchmarks.tables", "open tables: a study, boosted trees, xRFM; tables:NAME,NAME"),
     "cold": ("benchmarks.cold", "first uses, when nothing has been compiled"),
     "reasons": ("benchmarks.reasons", "Shapley values of columns: exact, beside sampled ones"),
+    "explore": ("benchmarks.explore", "the explorer: first picture, answers, exported page"),
     "serve": (
         "benchmarks.service",
         "one row over HTTP: predictions a second, odd requests",

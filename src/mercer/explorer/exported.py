@@ -128,7 +128,7 @@ def _model(subject: Subject, store: ArrayStore) -> dict[str, Any]:
             f"a page without Python works for numbers and categories, and this model reads "
             f"{odd[0]}; run mercer explore without --export"
         )
-    written = write_model(subject.known)
+    written = write_model(subject.known, expanded=True)
     formula = written.formula
     machine = subject.machine
     function = machine.function_

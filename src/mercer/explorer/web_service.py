@@ -79,7 +79,8 @@ def explorer_service(page: str, answer: Answerer, token: str) -> Starlette:
             async with asyncio.timeout(SECONDS):
                 found = await loop.run_in_executor(thread, answer, name, parts)
         except MercerError as error:
-            return _json({"error": str(error)}, 422)
+            # An answer like others: browsers would log another status as a fault of the page.
+            return _json({"refused": str(error)})
         except TimeoutError:
             return _json({"error": f"there was no answer within {SECONDS:g} s"}, 503)
         except MemoryError:

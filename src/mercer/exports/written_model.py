@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from mercer.domains import Table, is_frame
+from mercer.domains import Table, is_frame, to_numpy
 from mercer.explanations.terms import machine_inside
 from mercer.exports.formula import ArrayFormula, ExportError, Term
 from mercer.exports.written_columns import encoded, standardized
@@ -38,6 +38,8 @@ from mercer.studies import SavedModel
 
 __all__ = ["WrittenModel", "write_model"]
 
+CHECKED_POINTS = 100  # at which a function of features is compared with its sum over points
+MAX_CANCELED = 1e-10  # of the largest value, which a sum may miss because its terms cancel
 MAX_ABOUT = 200  # characters; a metric of many columns has thousands
 NUMBERS = (KernelRidge, SVR, NuSVR, GaussianProcess)
 SCORES = (KernelRidgeClassifier, KernelLogistic)
@@ -67,8 +69,15 @@ class WrittenModel:
     about: str
 
 
-def write_model(known: SavedModel) -> WrittenModel:
+def write_model(known: SavedModel, expanded: bool = False) -> WrittenModel:
     """Return a model as a formula, or refuse it by the name of the part that is in the way.
+
+    Parameters
+    ----------
+    known : SavedModel
+    expanded : bool
+        Whether a function that was learned by the features of its kernel may be written as a sum
+        over its known points, if no digits are lost by terms that cancel.
 
     Examples
     --------
@@ -85,7 +94,7 @@ def write_model(known: SavedModel) -> WrittenModel:
     if rows.columns is not None and not isinstance(points, Table):  # the machine saw an array
         order = getattr(machine, "feature_names_in_", rows.columns)
         rows = SeenRows(formula.concatenate([rows.columns[name] for name in order]))
-    scores = _scores(machine, rows, points)
+    scores = _scores(machine, rows, points, expanded)
     formula.outputs["scores"] = scores.place
     classes = known.classes
     if classes is not None:
@@ -191,7 +200,7 @@ def _scaled(step: Any, rows: Term) -> Term:
     return rows / step.scale_ if step.with_std else rows
 
 
-def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
+def _scores(machine: Any, rows: SeenRows, points: Any, expanded: bool = False) -> Term:
     """Return f(x) + b, one column for each output."""
     if points is None:
         raise ExportError(
@@ -207,7 +216,9 @@ def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
         W = np.asarray(weights, dtype=np.float64)
         rows.numbers.formula.outputs["seen"] = rows.numbers.place
         return rows.numbers @ W.reshape(len(W), -1) + offset
-    if getattr(function, "weights", None) is not None:
+    if getattr(function, "weights", None) is not None and not (
+        expanded and _agrees(function, points)
+    ):
         raise ExportError(
             f"{machine.kernel_!r} was learned by its features, of which only Linear's are exported"
         )
@@ -215,6 +226,15 @@ def _scores(machine: Any, rows: SeenRows, points: Any) -> Term:
     alike = similarities(machine.kernel_, rows, points)
     alike.formula.outputs["similarities"] = alike.place
     return alike @ A + offset
+
+
+def _agrees(function: Any, points: Any) -> bool:
+    """Tell whether a function is the sum over its points, to the digits that are promised."""
+    some = points[: min(len(points), CHECKED_POINTS)]
+    A = np.asarray(function.coefficients, dtype=np.float64).reshape(len(points), -1)
+    summed = np.asarray(to_numpy(function.kernel(some, points))) @ A
+    own = np.asarray(to_numpy(function(some))).reshape(summed.shape)
+    return bool(np.abs(summed - own).max() <= MAX_CANCELED * max(1.0, np.abs(own).max()))
 
 
 def _code(machine: BaseEstimator, scores: Term, count: int) -> Term:

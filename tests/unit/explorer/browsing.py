@@ -99,11 +99,19 @@ def too_wide(driver):
 
 def nameless(driver):
     """Return what can be used and has no name for a screen reader."""
-    from selenium.webdriver.common.by import By
+    from selenium.common.exceptions import StaleElementReferenceException
 
-    found = driver.find_elements(
-        By.CSS_SELECTOR, "button, input, select, textarea, canvas, [tabindex], [role=tab]"
-    )
+    for _ in range(20):
+        try:
+            return _nameless(driver)
+        except StaleElementReferenceException:  # an answer has come meanwhile
+            time.sleep(0.2)
+    raise AssertionError("the page does not come to rest")
+
+
+def _nameless(driver):
+    wanted = "button, input, select, textarea, canvas, [tabindex], [role=tab]"
+    found = driver.find_elements("css selector", wanted)
     return [one.get_attribute("outerHTML")[:200] for one in found
             if one.is_displayed() and not one.accessible_name]  # fmt: skip
 

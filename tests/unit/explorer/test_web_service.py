@@ -87,7 +87,7 @@ def test_odd_bodies_are_refused(content, status):
 
 
 def test_errors_are_told_in_words():
-    assert ask(f"/{TOKEN}/ask/wrong").json() == {"error": "that is wrong"}
+    assert ask(f"/{TOKEN}/ask/wrong").json() == {"refused": "that is wrong"}
     found = ask(f"/{TOKEN}/ask/mistake")
     assert found.status_code == 500
     assert "a mistake" not in found.text.replace("made a mistake", "")

@@ -81,7 +81,7 @@ function complain(words) {
 
 // Ask about the newest state only: while one question is under way, later ones wait, and of those
 // that wait the last one is asked.
-function latest(work, done) {
+function latest(work, done, failed = complain) {
   let running = false;
   let waiting = null;
   return async function ask(...given) {
@@ -94,7 +94,7 @@ function latest(work, done) {
       const found = await work(...given);
       if (found !== undefined) done(found, ...given);
     } catch (error) {
-      complain(error.message);
+      failed(error.message);
     } finally {
       running = false;
       if (waiting) {

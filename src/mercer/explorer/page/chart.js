@@ -118,7 +118,7 @@ class ChartView {
       const color = mark.how === "scale" ? scaleColor(value)
         : classColor(mark.how === "codes" ? value : value > 0 ? 1 : 0);
       const strength = mark.how ? (mark.how === "scale" ? 200 : 80)
-        : 25 + 130 * Math.sqrt(Math.abs(value));
+        : 15 + 95 * Math.sqrt(Math.abs(value));
       image.data.set([...rgb(color), strength], place);
     }));
     canvas.getContext("2d").putImageData(image, 0, 0);
@@ -143,7 +143,7 @@ class ChartView {
       return [...parts, el("g", {
         class: "draggable", tabindex: "0", role: "button", "data-point": i,
         "aria-label": `${name} at ${amount(point[0], 3)}, ${amount(point[1], 3)}; arrow keys move it`,
-        onpointerdown: (event) => this.grab(event, i),
+        onpointerdown: (event) => this.grab(event),
         onkeydown: (event) => this.push(event, i),
       }, el("circle", { cx: x, cy: y, r: 15, class: "handle" }), shape)];
     }).flat();
@@ -164,19 +164,25 @@ class ChartView {
     return this.chart.marks.find((mark) => mark.drag);
   }
 
-  grab(event, i) {
+  // Where an event is in the picture.
+  at(event) {
+    const box = this.svg.getBoundingClientRect();
+    const scale = this.size.width / box.width;
+    return [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  }
+
+  // Take hold of the point that is nearest, since those of neighbors may lie over it.
+  grab(event) {
     event.preventDefault();
-    this.dragging = i;
+    const [px, py] = this.at(event);
+    const apart = this.dragged().points.map(([x, y]) => Math.hypot(this.across(x) - px, this.up(y) - py));
+    this.dragging = apart.indexOf(Math.min(...apart));
     this.svg.setPointerCapture(event.pointerId);
-    event.currentTarget.focus();
+    this.svg.querySelector(`[data-point="${this.dragging}"]`).focus();
   }
 
   drag(event) {
-    if (this.dragging < 0) return;
-    const box = this.svg.getBoundingClientRect();
-    const scale = this.size.width / box.width;
-    this.place(this.dragging, this.back((event.clientX - box.left) * scale,
-      (event.clientY - box.top) * scale));
+    if (this.dragging >= 0) this.place(this.dragging, this.back(...this.at(event)));
   }
 
   push(event, i) {

@@ -4,7 +4,8 @@
 class KnobsPanel {
   constructor(host, opening, ask) {
     Object.assign(this, { host, opening, ask, ready: false });
-    this.turn = latest((parts) => ask("knobs", parts), (found) => this.show(found));
+    this.turn = latest((parts) => ask("knobs", parts), (found) => this.show(found),
+      (words) => { this.note.textContent = words; });
   }
 
   async begin() {

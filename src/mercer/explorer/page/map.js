@@ -213,7 +213,6 @@ class MapView {
     const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
-    this.drawLinks(pen);
     const color = this.colorOf();
     const shapes = opening.colors[this.color === "truth" ? "truth" : "predicted"];
     const size = opening.x.length > 1500 ? 3.4 : 4.6;
@@ -225,6 +224,7 @@ class MapView {
       pen.fill(new Path2D(shapePath(shape, this.across(x), this.up(opening.y[i]), size)));
     });
     pen.globalAlpha = 1;
+    this.drawLinks(pen);
     this.drawMarks(pen);
   }
 

@@ -11,7 +11,7 @@ function remoteAsk(base) {
       throw new Error("The explorer does not answer any more: it was ended in the terminal.");
     }
     const found = await response.json();
-    if (!response.ok) throw new Error(found.error);
+    if (!response.ok || found.refused) throw new Error(found.refused || found.error);
     return found;
   }
   ask.knows = () => true;
