@@ -20,6 +20,10 @@ TASKS = {
     "pca": ("benchmarks.pca", "kernel principal components: fit, memory"),
     "logistic": ("benchmarks.logistic", "kernel logistic regression: time against n"),
     "svm": ("benchmarks.svm", "support vector machines: fit, predict, memory, time against n"),
+    "survey": (
+        "benchmarks.survey",
+        "support vector machines on 24 sets x 9 settings; survey:sizes=1000/4000,sets=NAME/NAME",
+    ),
     "usps": ("benchmarks.usps", "test errors on handwritten digits, beside the lecture's"),
     "selection": ("benchmarks.selection", "grid search, leave-one-out, nested folds"),
     "cognition": ("benchmarks.cognition", "simulated subjects, maximum likelihood of the GCM"),
