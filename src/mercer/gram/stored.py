@@ -62,9 +62,15 @@ class GramRanges:
 
 
 @compiled
-def cut(matrix, rows, columns):
-    """Return ``matrix[np.ix_(rows, columns)]``, which NumPy would write twice."""
-    out = np.empty((len(rows), len(columns)), matrix.dtype)
+def cut(matrix, rows, columns, out):
+    """Write ``matrix[np.ix_(rows, columns)]``, which NumPy would write twice, to `out`.
+
+    Examples
+    --------
+    >>> cut(np.arange(9.0).reshape(3, 3), np.array([0, 2]), np.array([2]), np.empty((2, 1)))
+    array([[2.],
+           [8.]])
+    """
     for i in range(len(rows)):
         row, here = matrix[rows[i]], out[i]
         for k in range(len(columns)):

@@ -41,6 +41,8 @@ Status = Literal["solved", "stalled", "unproved", "unbounded", "invalid"]
 # is not valid, or in a direction that nothing bounds.
 DONE, INVALID, UNBOUNDED = 0, 1, 2
 MAX_FREE_VARIABLES = 3000  # of a system; that of more would take too long
+MAX_PART = 3000  # variables that get a matrix of their own while others are settled
+MAX_UNSETTLED = 0.7  # share of the variables, above which the rest is not worth a copy
 SNAPPED_SHARE = 0.01  # of tol, by which going to a bound may change a slope
 ROUNDING = 1e-13  # share of the box, and of the largest coefficient, that means nothing
 
@@ -105,7 +107,7 @@ class SMOOptions:
     Examples
     --------
     >>> SMOOptions(stored=True).cost(Size(items=10_000)).bytes // 10**6
-    838
+    910
     """
 
     tol: float = 1e-3
@@ -124,6 +126,8 @@ class SMOOptions:
         other = size.tiles + item_bytes(size, feature_copies=2)
         # The system of the free variables, and its factor, if half of those that it may have are.
         other += 4 * min(n if self.stored else self.largest, n, MAX_FREE_VARIABLES) ** 2
+        # The part of those that are not settled.
+        other += each * min(n if self.stored else self.largest, n, MAX_PART) ** 2
         if self.stored:
             return Cost(each * n**2 + other)
         block, rows = each * min(n, self.largest) ** 2, each * n * min(self.kept, n)

@@ -20,7 +20,6 @@ import numpy as np
 
 from mercer.gram import GramRanges, Pieces, RowCache
 from mercer.gram.buffers import BUFFERS
-from mercer.solvers.free_variables import VariableRows, optimize_free
 from mercer.solvers.quadratic import (
     DONE,
     UNBOUNDED,
@@ -32,7 +31,8 @@ from mercer.solvers.quadratic import (
     snap_to_bounds,
     violation_of,
 )
-from mercer.solvers.smo import MIN_STEPS, burst_of, optimize_pairs
+from mercer.solvers.shrinking import Segments, Variables, climb
+from mercer.solvers.smo import MIN_STEPS
 from mercer.threads import stopping
 
 __all__ = ["maximize"]
@@ -47,9 +47,6 @@ MIN_ITEMS_A_FEATURE = 8  # from which on explicit features are used
 # With so many items, one in COARSE_STRIDE is solved first.
 MIN_ITEMS_FOR_COARSE_START = 4096
 COARSE_STRIDE = 8
-# Where a burst of steps of pairs is too slow, all free variables are moved at once, which counts
-# as so many bursts.
-FREE_STEP_COST = 9
 
 
 class Slopes:
@@ -279,58 +276,37 @@ def _round(
         place = BUFFERS.take((len(chosen), len(chosen)), options.dtype)
         K = operator.block(state.items[chosen], place)
         layout = _compact(problem, chosen)
-    beta, F = state.beta[chosen], state.F[chosen]
-    columns, bounds, group = layout
-    lower, upper, heights = problem.lower[chosen], problem.upper[chosen], diagonal[chosen]
-    rows, total = _variable_rows(K, layout), 0
-    while True:
-        burst = min(limit - total, burst_of(len(chosen)))
-        steps, left, trouble, i, j = optimize_pairs(
-            K, columns, bounds, group, heights, F, beta, lower, upper, goal, burst
-        )
-        total += int(steps)
-        if trouble or left <= goal or total >= limit:
-            break
-        if stopping():
-            break
-        if not optimize_free(rows, F, beta, lower, upper):
-            trouble = UNBOUNDED
-            break
-        total += FREE_STEP_COST * burst
+    v = Variables(
+        state.F[chosen], state.beta[chosen], problem.lower[chosen], problem.upper[chosen],
+        diagonal[chosen],
+    )  # fmt: skip
+    found = climb(K, layout, v, goal, limit)
     if K is not getattr(operator, "array", None):
         BUFFERS.give(K)
-    moved = np.flatnonzero(beta != state.beta[chosen])
+    moved = np.flatnonzero(v.beta != state.beta[chosen])
     if everything:
-        state.beta, state.F = beta, F
+        state.beta, state.F = v.beta, v.F
     else:
-        state.move(chosen[moved], beta[moved])
-    items = state.items[chosen]
-    return Round(total, int(trouble), (int(items[i]), int(items[j])))
+        state.move(chosen[moved], v.beta[moved])
+    items = state.items[chosen[list(found.pair)]]
+    return Round(found.steps, found.trouble, (int(items[0]), int(items[1])))
 
 
-def _variable_rows(K: np.ndarray, layout: tuple[np.ndarray, ...]) -> VariableRows:
-    """Return which row of K each variable has, and its group."""
-    columns, bounds, group = layout
-    lengths = np.diff(bounds)
-    places = np.concatenate([np.arange(c, c + m) for c, m in zip(columns, lengths, strict=True)])
-    return VariableRows(K, places, np.repeat(group, lengths))
-
-
-def _compact(problem: Quadratic, chosen: np.ndarray) -> tuple[np.ndarray, ...]:
+def _compact(problem: Quadratic, chosen: np.ndarray) -> Segments:
     """Return the segments of a working set's own matrix: one for each group."""
-    ends = [0] + [int(np.searchsorted(chosen, group.stop)) for group in problem.groups]
-    bounds = np.array(ends, dtype=np.int64)
-    return bounds[:-1].copy(), bounds, np.arange(len(bounds) - 1, dtype=np.int64)
+    stops = [group.stop for group in problem.groups]
+    return Segments.of_groups(np.searchsorted(stops, chosen, side="right"))
 
 
-def _in_place(operator: GramRanges, problem: Quadratic) -> tuple[np.ndarray, ...]:
+def _in_place(operator: GramRanges, problem: Quadratic) -> Segments:
     """Return the segments of all variables in a stored matrix: its ranges, once or twice."""
     copies = len(problem.target) // operator.order
     columns = np.array([a for a, _ in operator.ranges] * copies, dtype=np.int64)
     lengths = [b - a for a, b in operator.ranges] * copies
     bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     stops = [group.stop for group in problem.groups]
-    return columns, bounds, np.searchsorted(stops, bounds[:-1], side="right").astype(np.int64)
+    group = np.searchsorted(stops, bounds[:-1], side="right").astype(np.int64)
+    return Segments(columns, bounds, group)
 
 
 def _unbounded(problem: Quadratic, state: Slopes, diagonal: np.ndarray) -> bool:

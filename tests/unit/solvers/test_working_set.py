@@ -261,7 +261,7 @@ def test_a_coarse_start_is_feasible(name):
 @pytest.mark.parametrize("name", ["classification", "lopsided", "weighted", "regression"])
 def test_a_coarse_start_does_not_change_the_answer(name, monkeypatch):
     X, problem = large(name)
-    options = SMOOptions(tol=1e-6, working=200)
+    options = SMOOptions(tol=1e-7, working=200)  # slopes differ by the root of a gap
     plain = maximize(blocked(X), problem, options)
     started = []
 
