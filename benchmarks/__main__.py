@@ -25,6 +25,7 @@ TASKS = {
         "support vector machines on 24 sets x 9 settings; survey:sizes=1000/4000,sets=NAME/NAME",
     ),
     "usps": ("benchmarks.usps", "test errors on handwritten digits, beside the lecture's"),
+    "small": ("benchmarks.small", "small fits, grids and folds, one row, graphs of networkx"),
     "selection": ("benchmarks.selection", "grid search, leave-one-out, nested folds"),
     "cognition": ("benchmarks.cognition", "simulated subjects, maximum likelihood of the GCM"),
     "structured": ("benchmarks.structured", "strings, texts, graphs, molecules: speed, accuracy"),

@@ -15,9 +15,12 @@ from mercer.errors import DomainError
 __all__ = ["as_graph", "is_graph"]
 
 FORMS = (
-    "a Graph, a networkx graph, an adjacency matrix, a list of edges (tuples), a tuple of one of "
-    "these with labels, or a SMILES string"
+    "a Graph, a networkx graph, an object with edge_index, an adjacency matrix, a list of edges "
+    "(tuples), a tuple of one of these with labels, or a SMILES string"
 )
+
+PLAIN = frozenset({str, int})  # types of names and labels that need no second look
+MIXED = object()  # labels that do
 
 
 def as_graph(thing: object) -> Graph:
@@ -29,6 +32,8 @@ def as_graph(thing: object) -> Graph:
     - a list or set of pairs, or an array with two columns: the edges (two edges are written as
       tuples, since an array of two rows is an adjacency matrix);
     - a tuple (adjacency matrix or edges, labels) or (…, labels, edge labels);
+    - an object with `edge_index`, `num_nodes` and perhaps `x`, as PyTorch Geometric has them: each
+      edge in both directions, `x` being the attributes of the nodes;
     - a SMILES string or a molecule of RDKit.
 
     Examples
@@ -44,6 +49,8 @@ def as_graph(thing: object) -> Graph:
         return molecule_graph(thing)
     if _is_networkx(thing):
         return _from_networkx(thing)
+    if getattr(thing, "edge_index", None) is not None:
+        return _from_edge_index(thing)
     if isinstance(thing, tuple) and thing and not _is_edge(thing[0]):
         return _from_tuple(thing)
     return _from_structure(thing, None, None)
@@ -51,7 +58,9 @@ def as_graph(thing: object) -> Graph:
 
 def is_graph(thing: object) -> bool:
     """Tell whether something is one graph, where a sequence of graphs is expected."""
-    return isinstance(thing, Graph) or _is_networkx(thing) or sparse.issparse(thing)
+    if isinstance(thing, Graph) or _is_networkx(thing) or sparse.issparse(thing):
+        return True
+    return getattr(thing, "edge_index", None) is not None
 
 
 def _is_networkx(thing: object) -> bool:
@@ -65,7 +74,11 @@ def _from_networkx(graph: Any) -> Graph:
         raise DomainError(f"a {kind} has directed edges; use .to_undirected()")
     if graph.is_multigraph():
         raise DomainError(f"a {kind} may have several edges between two nodes; use nx.Graph(g)")
-    nodes, edges = dict(graph.nodes(data=True)), list(graph.edges(data=True))
+    nodes = dict(graph.nodes(data=True))
+    plain = _plain_networkx(graph, nodes)
+    if plain is not None:
+        return plain
+    edges = list(graph.edges(data=True))
     pairs = [(u, v) for u, v, _ in edges]
     return Graph(
         pairs,
@@ -74,6 +87,59 @@ def _from_networkx(graph: Any) -> Graph:
         attributes=_all_or_none(list(nodes.values()), "attributes", list(nodes), "node"),
         nodes=list(nodes),
     )
+
+
+def _plain_networkx(graph: Any, nodes: dict[Any, dict]) -> Graph | None:
+    """Return a networkx graph in one pass over its neighbors, where nothing in it is in doubt.
+
+    None if names or labels are other than texts and whole numbers, if some are missing, if there
+    are loops or attributes: then `Graph` looks at every part, and says what is wrong with it.
+    """
+    written = list(nodes.values())
+    if not PLAIN.issuperset(map(type, nodes)) or not hasattr(graph, "adjacency"):
+        return None
+    if any("attributes" in data for data in written):
+        return None
+    labels = _plain_labels(written)
+    place = {name: number for number, name in enumerate(nodes)}
+    around = [neighbors for _, neighbors in graph.adjacency()]
+    ends = [place[name] for neighbors in around for name in neighbors]
+    u = np.repeat(np.arange(len(place)), list(map(len, around)))
+    v = np.array(ends, dtype=np.int64)
+    data = [found for neighbors in around for found in neighbors.values()]
+    on_edges = _plain_labels(data)
+    if labels is MIXED or on_edges is MIXED or (u == v).any():
+        return None
+    kept = np.flatnonzero(u < v)
+    kept = kept[np.argsort(u[kept] * len(place) + v[kept])]
+    edge_labels = None if on_edges is None else tuple([on_edges[k] for k in kept.tolist()])
+    return Graph.made(len(place), np.stack([u[kept], v[kept]], axis=1), labels, edge_labels)
+
+
+def _plain_labels(found: list[dict]) -> Any:
+    """Return all labels, None if there are none, MIXED if something about them is in doubt."""
+    labels = tuple([data["label"] for data in found if "label" in data])
+    if not labels:
+        return None
+    doubtful = len(labels) < len(found) or not PLAIN.issuperset(map(type, labels))
+    return MIXED if doubtful else labels
+
+
+def _from_edge_index(thing: Any) -> Graph:
+    """Return a graph whose edges are the columns of an array, each in both directions."""
+    ends = np.asarray(thing.edge_index)
+    if ends.ndim != 2 or ends.shape[0] != 2 or (ends.size and ends.dtype.kind not in "iu"):
+        raise DomainError(
+            f"edge_index has a row of whole numbers for each end of the edges, found an array of "
+            f"shape {ends.shape} and type {ends.dtype}"
+        )
+    pairs, x = ends.T.astype(np.int64), getattr(thing, "x", None)
+    count = getattr(thing, "num_nodes", None)
+    if count is None:
+        count = int(pairs.max(initial=-1)) + 1
+    graph = Graph(pairs, attributes=None if x is None else np.asarray(x), nodes=int(count))
+    _check_symmetric(pairs, max(graph.nodes, 1), "edge_index", "edges have no direction here")
+    return graph
 
 
 def _all_or_none(found: list[Any], key: str, names: list[Any], what: str) -> list[Any] | None:
@@ -153,14 +219,18 @@ def _from_adjacency(matrix: Any, labels: Any, edge_labels: Any) -> Graph:
     return Graph(pairs, labels, edge_labels, nodes=n)
 
 
-def _check_symmetric(pairs: np.ndarray, n: int) -> None:
+def _check_symmetric(
+    pairs: np.ndarray,
+    n: int,
+    what: str = "an adjacency matrix",
+    advice: str = "edges have no direction here, use A + A.T > 0",
+) -> None:
     there, back = pairs[:, 0] * n + pairs[:, 1], pairs[:, 1] * n + pairs[:, 0]
     lonely = ~np.isin(back, there)
     if lonely.any():
         u, v = pairs[int(np.argmax(lonely))]
         raise DomainError(
-            f"an adjacency matrix is not symmetric: entry ({u}, {v}) is 1, but ({v}, {u}) is 0; "
-            "edges have no direction here, use A + A.T > 0"
+            f"{what} is not symmetric: entry ({u}, {v}) is 1, but ({v}, {u}) is 0; {advice}"
         )
 
 

@@ -31,7 +31,7 @@ __all__ = ["Climb", "Segments", "Variables", "climb", "unsettled", "worth_a_copy
 FREE_STEP_COST = 9
 STEPS_TO_LOOK = 1  # of pairs, for each variable, after which it is looked who is settled
 MIN_SHRUNK = 256  # variables, below which a pass over all of them costs as little as a step
-INNER_SHARE = 0.1  # of the violation, at which the climb on a part is left
+INNER_SHARE = 0.3  # of the violation, at which the climb on a part is left
 INNER_TOL = (
     0.9  # of the violation that is wanted in the end, and the least that is asked of a part
 )

@@ -51,7 +51,7 @@ MIN_CURVATURE = 1e-12
 MAX_NEGATIVE_CURVATURE = 1e-5
 TINY = 1e-30
 # Steps for each variable, but not fewer than MIN_STEPS, after which pairs are too slow.
-STEPS_PER_VARIABLE = 10
+STEPS_PER_VARIABLE = 20
 MIN_STEPS = 1000
 
 

@@ -1,12 +1,15 @@
 """All forms of a graph are the same graph."""
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer.domains import Graph, as_graph
+from mercer.domains import Graph, as_graph, graph_conversion
 from mercer.errors import DomainError
+from mercer.kernels import WeisfeilerLehman
 
 PATH = Graph([(0, 1), (1, 2)])
 MATRIX = PATH.adjacency()
@@ -129,3 +132,98 @@ def test_what_is_no_graph_is_refused_by_its_reason(form, words):
 def test_entries_of_a_sparse_matrix_that_are_zero_are_no_edges():
     matrix = sparse.coo_array(([1, 1, 0, 0], ([0, 1, 0, 2], [1, 0, 2, 0])), (3, 3))
     assert as_graph(matrix) == Graph([(0, 1)], nodes=3)
+
+
+# ---- networkx graphs in one pass, and edge_index -----------------------------------------------
+
+
+def random_networkx(seed):
+    """Return a graph of networkx with names and labels of several kinds."""
+    rng = np.random.default_rng(seed)
+    graph = nx.gnm_random_graph(int(rng.integers(0, 9)), int(rng.integers(0, 12)), seed=seed)
+    if seed % 2:
+        graph = nx.relabel_nodes(graph, {node: f"n{7 * node % 10}" for node in graph})
+    if seed % 3:
+        for node in graph:
+            graph.nodes[node]["label"] = "CNO"[int(rng.integers(3))]
+    if seed % 5 < 2:
+        for edge in graph.edges:
+            graph.edges[edge]["label"] = int(rng.integers(3))
+    return graph
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_pass_gives_what_looking_at_every_part_gives(monkeypatch, seed):
+    graph = random_networkx(seed)
+    quick = as_graph(graph)
+    assert graph_conversion._plain_networkx(graph, dict(graph.nodes(data=True))) == quick
+    monkeypatch.setattr(graph_conversion, "PLAIN", frozenset())
+    slow = as_graph(graph)
+    assert quick == slow and repr(quick) == repr(slow)
+    assert not quick.edges.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda g: g.add_edge(1, 1),
+        lambda g: g.nodes[1].update(label=None),
+        lambda g: g.nodes[1].update(label=float("nan")),
+        lambda g: g.nodes[1].pop("label"),
+        lambda g: g.edges[0, 1].update(label="a"),
+        lambda g: g.nodes[1].update(label=["C"]),
+    ],
+)
+def test_what_is_wrong_with_a_networkx_graph_is_still_said(monkeypatch, spoil):
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, "C", "label")
+    spoil(graph)
+    with pytest.raises(DomainError) as quick:
+        as_graph(graph)
+    monkeypatch.setattr(graph_conversion, "PLAIN", frozenset())
+    with pytest.raises(DomainError) as slow:
+        as_graph(graph)
+    assert str(quick.value) == str(slow.value)
+
+
+def test_attributes_and_odd_names_take_the_long_way():
+    graph = nx.Graph([((0, 0), (0, 1)), ((0, 1), (1, 1))])
+    assert as_graph(graph) == PATH
+    nx.set_node_attributes(graph, [1.0, 2.0], "attributes")
+    np.testing.assert_array_equal(as_graph(graph).attributes, [[1.0, 2.0]] * 3)
+    view = nx.path_graph(5).subgraph([1, 2, 3])
+    assert as_graph(view) == PATH
+
+
+def edge_index(pairs, **more):
+    return SimpleNamespace(edge_index=np.array(pairs).T.reshape(2, -1), **more)
+
+
+BOTH_WAYS = [(0, 1), (1, 0), (1, 2), (2, 1)]
+
+
+def test_an_edge_index_is_a_graph():
+    assert as_graph(edge_index(BOTH_WAYS)) == PATH
+    assert as_graph(edge_index(BOTH_WAYS, num_nodes=4)).nodes == 4
+    found = as_graph(edge_index(BOTH_WAYS, num_nodes=3, x=[[1.0], [2.0], [3.0]]))
+    np.testing.assert_array_equal(found.attributes, [[1.0], [2.0], [3.0]])
+    empty = SimpleNamespace(edge_index=np.empty((2, 0), int), num_nodes=2)
+    assert as_graph(empty) == Graph([], nodes=2)
+    with pytest.raises(DomainError, match="put it into a list"):
+        WeisfeilerLehman(1)(edge_index(BOTH_WAYS))
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        (edge_index(BOTH_WAYS[:3]), r"entry \(1, 2\) is 1, but \(2, 1\) is 0"),
+        (SimpleNamespace(edge_index=np.zeros((3, 2), int)), r"shape \(3, 2\)"),
+        (SimpleNamespace(edge_index=np.array([[0.5], [1.0]])), "whole numbers"),
+        (edge_index(BOTH_WAYS, num_nodes=2), "there is no node 2"),
+        (edge_index([(0, 0)]), "to itself"),
+        (edge_index(BOTH_WAYS, x=[[1.0], [float("nan")], [0.0]]), "attribute 0 of node 1 is nan"),
+    ],
+)
+def test_a_wrong_edge_index_is_named(thing, words):
+    with pytest.raises(DomainError, match=words):
+        as_graph(thing)
