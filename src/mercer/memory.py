@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,13 +22,20 @@ BUFFER_BYTES = 68_000_000  # of both of them, for each thread that multiplies
 STACK_BYTES = 10_000_000  # of a thread; the heap that is set apart for it may be refused
 COMPILER_BYTES = 190_000_000  # of Numba and LLVM
 MAX_COUNTED_THREADS = 8  # so that a limit leaves something on computers with many cores
+# Seconds for which an answer of the system and of groups holds. To ask takes as long as a small fit, and in that time no more
+# than some ten megabytes can be touched for the first time.
+MAX_AGE = 0.01
 
 
 def available() -> int | None:
     """Return the bytes that this process may still take, or None where nobody knows."""
     if _supposed:
         return _supposed[-1][1]
-    known = [free for free in (_system(), _group(), _limit()) if free is not None]
+    now = time.monotonic()
+    if not _last or not 0 <= now - _last[0][0] < MAX_AGE:
+        shared = [free for free in (_system(), _group()) if free is not None]
+        _last[:] = [(now, min(shared) if shared else None)]
+    known = [free for free in (_last[0][1], _limit()) if free is not None]
     return min(known) if known else None
 
 
@@ -228,6 +236,10 @@ def _left_in(folder: Path) -> int | None:
 _supposed: list[tuple[int, int | None]] = []  # by `supposing` and in which thread
 
 
+_last: list[tuple[float, int | None]] = []  # when it was asked, and the answer
+
+
 @in_child
 def _keep_own() -> None:
+    _last.clear()
     _supposed[:] = [entry for entry in _supposed if entry[0] == threading.get_ident()]

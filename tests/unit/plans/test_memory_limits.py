@@ -239,3 +239,22 @@ except PlanError as error:
     )
     assert ran.stdout.strip() in ("fits", "refused"), ran.stderr[-1000:]
     assert ran.stdout.strip() == ("refused" if free == 40 else "fits") or free == 300
+
+
+def test_an_answer_holds_for_a_moment_only(monkeypatch):
+    asked, now = [], [100.0]
+
+    def reading():
+        asked.append(now[0])
+        return 1000 - len(asked)
+
+    monkeypatch.setattr(memory, "_system", reading)
+    monkeypatch.setattr(memory, "_group", lambda: None)
+    monkeypatch.setattr(memory, "_limit", lambda: None)
+    monkeypatch.setattr(memory, "_last", [])
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now[0])
+    assert memory.available() == memory.available() == 999
+    now[0] += 1.5 * memory.MAX_AGE
+    assert memory.available() == 998
+    now[0] -= 50.0  # a clock that goes back
+    assert memory.available() == 997 and len(asked) == 3
