@@ -22,8 +22,8 @@ BUFFER_BYTES = 68_000_000  # of both of them, for each thread that multiplies
 STACK_BYTES = 10_000_000  # of a thread; the heap that is set apart for it may be refused
 COMPILER_BYTES = 190_000_000  # of Numba and LLVM
 MAX_COUNTED_THREADS = 8  # so that a limit leaves something on computers with many cores
-# Seconds for which an answer of the system and of groups holds. To ask takes as long as a small fit, and in that time no more
-# than some ten megabytes can be touched for the first time.
+# Seconds for which an answer of the system and of groups holds. To ask takes as long as a small
+# fit, and in that time no more than some ten megabytes can be touched for the first time.
 MAX_AGE = 0.01
 
 
