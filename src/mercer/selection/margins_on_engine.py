@@ -21,7 +21,7 @@ from sklearn.utils.validation import _num_samples
 
 from mercer.domains import Points
 from mercer.errors import MercerError
-from mercer.gram import assemble, engine_named
+from mercer.gram import assemble, choose_engine, engine_named
 from mercer.gram.climbing import Climbing
 from mercer.gram.engines import GPU_FROM_ITEMS
 from mercer.kernels import Kernel, named
@@ -78,6 +78,8 @@ def run_on_engine(
             continue
         try:
             points = machine._admit(evaluation.X)
+            if asked == "auto" and choose_engine(asked, points) == "cpu":
+                continue
             task = margin_task(machine, evaluation.y, len(points), evaluation.weights)
             kernels = evaluation._resolved(named(machine.kernel), points)
         except MercerError:  # a fit will say it, and only those candidates fail
@@ -112,7 +114,10 @@ class MarginFamily:
         """
         left: list[Place] = []
         for kernel, splits in kernels.items():
-            decision = self._decide(kernel, single=True)
+            try:
+                decision = self._decide(kernel, single=True)
+            except MercerError:  # so will every fit, and say it
+                return None
             if decision.device == "cpu":
                 return None
             candidates = list(self._candidates(places, splits))
