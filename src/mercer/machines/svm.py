@@ -28,6 +28,7 @@ from mercer.gram import (
 )
 from mercer.gram.buffers import BUFFERS
 from mercer.gram.climbing import Climbing
+from mercer.gram.engines import Carrying
 from mercer.kernels import Kernel, Linear
 from mercer.machines.chunks import require_fitted
 from mercer.machines.scores import ExpansionMachine
@@ -223,11 +224,11 @@ class SupportVectorMachine(ExpansionMachine):
             )
         if decision.route == "primal":
             return LowRank(features_of(kernel, points)(points)), None
-        dtype, there = decision.gram_dtype, decision.device != "cpu" and decision.stored
+        engine: Any = engine_named(decision.device)
+        dtype, there = decision.gram_dtype, decision.stored and isinstance(engine, Carrying)
         place = "dual" if there else decision
         found = assemble(kernel, points, place, decision.gram_precision)
         if there:  # the matrix is made here, and what is done with it elsewhere
-            engine: Any = engine_named(decision.device)
             matrix = (
                 found.array if isinstance(found, Dense) else np.empty((len(points),) * 2, dtype)
             )

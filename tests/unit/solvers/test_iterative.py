@@ -12,9 +12,10 @@ from mercer import KernelRidge, KernelRidgeClassifier, Plan
 from mercer.errors import ConvergenceWarning, SolveError, ValidityError
 from mercer.gram import Blocked, Dense
 from mercer.kernels import Gaussian
-from mercer.solvers import Cholesky, Iterative, Problem, conjugate_gradients, iterative
+from mercer.solvers import Cholesky, Iterative, Problem, conjugate_gradients, pivoted_cholesky
 from mercer.solvers.cost import Size
 from mercer.solvers.iterative import ITEMS_A_STEP, expected_steps
+from mercer.solvers.pivoted_cholesky import LowRankFactor
 from mercer.solvers.ridge.solver import State
 
 
@@ -72,11 +73,14 @@ def test_too_few_steps_are_told():
 
 
 def test_the_preconditioner_is_the_inverse_of_its_matrix_whatever_the_stripes(monkeypatch):
-    monkeypatch.setattr(iterative, "STRIPE_ROWS", 64)
+    monkeypatch.setattr(pivoted_cholesky, "STRIPE_ROWS", 64)
     rng = np.random.default_rng(0)
     F, V = np.asfortranarray(rng.normal(size=(301, 20))), rng.normal(size=(301, 3))
-    exact = np.linalg.solve(F @ F.T + 0.5 * np.eye(301), V)
-    assert np.allclose(iterative._inverse(F, 0.5)(V), exact, rtol=0, atol=1e-11)
+    factor = LowRankFactor(F, np.arange(20), np.zeros(301))
+    for roots in (None, rng.uniform(0.5, 2.0, 301)):
+        SF = F if roots is None else roots[:, None] * F
+        exact = np.linalg.solve(SF @ SF.T + 0.5 * np.eye(301), V)
+        assert np.allclose(factor.inverse(0.5, roots)(V), exact, rtol=0, atol=1e-11)
 
 
 def test_no_penalty_is_refused():
