@@ -34,6 +34,7 @@ TASKS = {
     "cold": ("benchmarks.cold", "first uses, when nothing has been compiled"),
     "reasons": ("benchmarks.reasons", "Shapley values of columns: exact, beside sampled ones"),
     "explore": ("benchmarks.explore", "the explorer: first picture, answers, exported page"),
+    "intervals": ("benchmarks.intervals", "jackknife+ and CV+ in closed form, in units of a fit"),
     "serve": (
         "benchmarks.service",
         "one row over HTTP: predictions a second, odd requests",

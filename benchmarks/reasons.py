@@ -1,10 +1,17 @@
 """Reasons by column: exact Shapley values, and beside them what samples estimate.
 
 The task is that of the promise: 1000 rows of 20 columns explained, of a machine with 5000 support
-vectors. `shap`'s KernelExplainer gets the same machine's decision function, the same 100 rows as
-its background and its own defaults, and a few of the rows, as it would take hours for all; times
-are for one row. It samples subsets of columns, whose sums here are averages over background rows
-that are taken whole ("joint"): that is what its values are compared with.
+vectors. `shap`'s KernelExplainer gets the same machine's decision function, 100 rows as its
+background and its own defaults, and a few of the rows, as it would take hours for all; times are
+for one row.
+
+Two rules say what is in the place of a column of which nothing is known. By the rule that
+`shapley` takes unless told otherwise each absent column is averaged by itself ("independent"):
+both tools then answer the same question, what each column contributes, by different rules. By the
+rule of KernelExplainer all absent columns come from one of the background rows ("joint"): the
+games are the same then, one solved and one sampled, and its values are compared with the solution.
+That is a hundred games for each row, one for each row of the background. What is computed once for
+all rows (similarities of the background here, the explainer there) is counted with neither.
 """
 
 from __future__ import annotations
@@ -12,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import io
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +35,7 @@ ROWS, COLUMNS = 1000, 20
 ITEMS = 6400  # to learn from, of which at least 5000 become support vectors
 BACKGROUND = 100  # rows, which shap calls large enough
 SAMPLED_ROWS = 2  # that the peer explains
+JOINT_ROWS = 100  # that are explained by its rule
 SECONDS, TIMES = 20.0, 100.0  # the bars
 
 
@@ -52,19 +61,29 @@ def rows() -> list[Row]:
     if values is None:
         table.append(Row("shap is not installed", "", "", np.nan, None))
         return table
-    begin = time.perf_counter()
-    joint = shapley(machine, X[:SAMPLED_ROWS], reference=X[-BACKGROUND:], absent="joint")
-    exact = (time.perf_counter() - begin) / SAMPLED_ROWS
+    few, some = (
+        _timed(lambda count=count: shapley(
+            machine, X[:count], reference=X[-BACKGROUND:], absent="joint"
+        )) for count in (SAMPLED_ROWS, JOINT_ROWS)
+    )  # fmt: skip
+    joint, exact = few[1], (some[0] - few[0]) / (JOINT_ROWS - SAMPLED_ROWS)
     alike = np.corrcoef(values.ravel(), (signs[:SAMPLED_ROWS, None] * joint.values).ravel())[0, 1]
     faster = theirs / (ours / ROWS)
     table += [
-        Row("one row, beside KernelExplainer at its defaults", f"{1e3 * ours / ROWS:.2f} ms",
-            f"{theirs:.2f} s", faster, at_least(TIMES, "{:.0f} times faster")),
-        Row("the same game as it plays (absent columns jointly)", f"{1e3 * exact:.0f} ms",
-            f"{theirs:.2f} s", theirs / exact, None),
+        Row("one row, absent columns independent; beside KernelExplainer",
+            f"{1e3 * ours / ROWS:.2f} ms", f"{theirs:.2f} s", faster,
+            at_least(TIMES, "{:.0f} times faster")),
+        Row("one row, absent columns jointly, as KernelExplainer has it", f"{1e3 * exact:.0f} ms",
+            f"{theirs:.2f} s", theirs / exact, at_least(TIMES, "{:.0f} times faster")),
         Row("  correlation of its estimates with the exact values", "", "", alike, None),
     ]  # fmt: skip
     return table
+
+
+def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    begin = time.perf_counter()
+    found = work()
+    return time.perf_counter() - begin, found
 
 
 def task() -> tuple[Any, np.ndarray]:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         PrototypeClassifier,
         RBFNetwork,
         RBFNetworkClassifier,
+        ScaledTarget,
         Standardize,
     )
     from mercer.plans import Nystrom, Plan, Random
@@ -97,6 +98,7 @@ _HOMES = {
     "PrototypeClassifier": "mercer.machines",
     "RBFNetwork": "mercer.machines",
     "RBFNetworkClassifier": "mercer.machines",
+    "ScaledTarget": "mercer.machines",
     "Standardize": "mercer.machines",
     "Stream": "mercer.domains",
     "Nystrom": "mercer.plans",
@@ -137,6 +139,7 @@ __all__ = [
     "RBFNetwork",
     "RBFNetworkClassifier",
     "Random",
+    "ScaledTarget",
     "Standardize",
     "Stream",
     "cognition",

@@ -19,15 +19,18 @@ from mercer.cli.rows import (
     Cost,
     DropDuplicates,
     Groups,
+    Log,
     Measure,
     Missing,
     Order,
     Scale,
     Targets,
+    TargetScale,
     Test,
     Time,
     Weights,
     costs_of,
+    target_scale_of,
 )
 from mercer.cli.terminal import LINE, heading, paragraph, plain, require_writable, table
 
@@ -131,6 +134,8 @@ def fit(
     order: Order = None,
     measure: Measure = None,
     scale: Scale = None,
+    log: Log = False,
+    target_scale: TargetScale = None,
     missing: Missing = None,
     drop_duplicates: DropDuplicates = False,
     test: Test = None,
@@ -150,6 +155,7 @@ def fit(
         "skip_bad": skip_bad, "seed": seed, "references": not no_references, "groups": groups,
         "time": time, "weights": weights, "cost": costs_of(cost), "order": order,
         "measure": measure, "scale": scale, "missing": missing, "drop_duplicates": drop_duplicates,
+        "target_scale": target_scale_of(log, target_scale),
     }  # fmt: skip
     names = targets_of(data, target)
     with cluster_at(cluster):

@@ -218,6 +218,7 @@ def explain(
 ) -> None:
     """Say why a row is predicted as it is."""
     from mercer.explanations import explain as explain_machine
+    from mercer.explanations.terms import scale_inside
     from mercer.studies import open_model
 
     known = open_model(model)
@@ -227,11 +228,19 @@ def explain(
     typer.echo(f"Row {row}{line}: {_prediction(known, item)}")
     if hasattr(sheet.X, "columns"):
         longest = 24 if len(sheet.X.columns) > 1 else 200
-        paragraph(", ".join(f"{name} {plain(sheet.X[name].iloc[0], longest)}" for name in sheet.X))
+        from mercer.studies.guard import entry_text
+
+        kinds = {column.name: column.kind for column in sheet.columns}
+        entries = {n: entry_text(sheet.X[n].iloc[0], kinds.get(n, "")) for n in sheet.X}
+        paragraph(", ".join(f"{name} {plain(e, longest)}" for name, e in entries.items()))
     why = explain_machine(known.machine, item)[0]
     offset = float(why.explanation.offsets[why.item])
     about = "" if why.toward is None else f" toward {plain(why.toward)}"
     typer.echo(f"Score {why.score:.4g}{about}, of which {offset:.4g} for any row.")
+    scale = scale_inside(known.machine)
+    if scale != "none":
+        unit = "the natural logarithm" if scale == "log" else f"the {scale}"
+        paragraph(f"The score is on the scale on which the target was learned: {unit} of it.")
     _print_reasons(known, item, sheet)
     parts = why.columns()
     if len(parts) > 1:
@@ -248,6 +257,7 @@ def _print_reasons(known: SavedModel, item: Any, sheet: Sheet) -> None:
     """Print what each column of the table contributed, exactly, where that can be had."""
     from mercer.errors import DomainError, ValidityError
     from mercer.explanations import shapley
+    from mercer.studies.guard import entry_text
 
     if not hasattr(sheet.X, "columns") or len(sheet.X.columns) < MIN_COLUMNS:
         return
@@ -255,11 +265,13 @@ def _print_reasons(known: SavedModel, item: Any, sheet: Sheet) -> None:
         why = shapley(known.machine, item)
     except (DomainError, ValidityError):  # a kernel that looks at all columns at once
         return
-    table_of = why.table(0)
+    table_of, kinds = why.table(0), {column.name: column.kind for column in sheet.columns}
     heading("What each column contributed, for (+) and against (-)")
     lines = []
     for name, share in table_of.head(MAX_REASONS).itertuples(index=False):
-        entry = plain(sheet.X[name].iloc[0], LONGEST_ENTRY) if name in sheet.X else ""
+        entry = ""
+        if name in sheet.X:
+            entry = plain(entry_text(sheet.X[name].iloc[0], kinds.get(name, "")), LONGEST_ENTRY)
         lines.append((plain(name), entry, f"{share:+.4g}"))
     rest = table_of["share"].iloc[MAX_REASONS:]
     if len(rest):

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 __all__ = [
-    "Cost", "DropDuplicates", "Groups", "Measure", "Missing", "Order", "Scale", "Targets", "Test",
-    "Time", "Weights", "costs_of",
+    "Cost", "DropDuplicates", "Groups", "Log", "Measure", "Missing", "Order", "Scale",
+    "TargetScale", "Targets", "Test", "Time", "Weights", "costs_of", "target_scale_of",
 ]  # fmt: skip
 
 Groups = Annotated[
@@ -85,6 +85,22 @@ Scale = Annotated[
         "example --scale none.",
     ),
 ]
+Log = Annotated[
+    bool,
+    typer.Option(
+        "--log",
+        help="Learn the logarithm of a positive target; answers and errors stay in its own unit; "
+        "for example mercer fit homes.csv --target price --log.",
+    ),
+]
+TargetScale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The scale on which a target of numbers is learned: none, root, 'fourth root', log, "
+        "or auto, by which inner folds choose; for example --target-scale none.",
+    ),
+]
 Test = Annotated[
     Path | None,
     typer.Option(
@@ -121,3 +137,14 @@ def costs_of(given: str | None) -> Any:
         return pd.read_csv(path, index_col=0, dtype=str, keep_default_na=False)
     except (ValueError, UnicodeDecodeError) as error:
         raise DomainError(f"--cost {given}: it cannot be read as a table: {error}") from error
+
+
+def target_scale_of(log: bool, given: str | None) -> str | None:
+    """Return the scale of the target that was asked for; --log is the short form of one."""
+    if not log:
+        return given
+    if given not in (None, "log"):
+        from mercer.errors import ValidityError
+
+        raise ValidityError(f"--log and --target-scale {given!r} contradict each other; give one")
+    return "log"

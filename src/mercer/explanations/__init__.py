@@ -3,6 +3,8 @@
 from mercer.errors import renamed
 from mercer.explanations.attribution import Attribution
 from mercer.explanations.column_effects import EffectCurve, column_effect, interaction
+from mercer.explanations.effects_of_parts import PartEffect, part_effects, part_interaction
+from mercer.explanations.estimated_shares import estimate_shares
 from mercer.explanations.explanation import Explanation, ItemExplanation, explain
 from mercer.explanations.shapley import ColumnReasons, shapley, shapley_hsic, shapley_mmd
 
@@ -12,9 +14,13 @@ __all__ = [
     "EffectCurve",
     "Explanation",
     "ItemExplanation",
+    "PartEffect",
     "column_effect",
+    "estimate_shares",
     "explain",
     "interaction",
+    "part_effects",
+    "part_interaction",
     "shapley",
     "shapley_hsic",
     "shapley_mmd",

@@ -9,6 +9,7 @@ that is not the sum of the single ones (Friedman & Popescu, 2008).
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.domains import Items, is_frame
 from mercer.errors import DomainError, ValidityError, suggestion
 
-__all__ = ["EffectCurve", "column_effect", "interaction"]
+__all__ = ["EffectCurve", "answers_of", "column_effect", "interaction"]
 
 KINDS = ("accumulated", "partial")
 MAX_ROWS = 200  # over which partial dependence is averaged; of more, evenly spaced ones
@@ -27,6 +28,7 @@ SPREAD = (0.1, 0.9)  # quantiles of single rows around their mean
 TWO_ERRORS = 2.0  # standard errors on each side of an accumulated effect
 # Of the variance of the answers: a joint effect below it has no shares that mean something.
 NEGLIGIBLE = 1e-12
+MAX_LEVELS = 100  # categories along which effects are added up
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ def column_effect(
         Rows such as those that it will see.
     column : str or int
     kind : {"accumulated", "partial"}
-        Entries that have no order (texts, categories) have partial effects only.
+        Categories have no order of their own; their effects are accumulated in the order of the
+        mean answers to their rows. Words of a text have `part_effects`.
     count : int
         Bins of a column of numbers, with about as many rows in each.
     label : optional
@@ -99,15 +102,12 @@ def column_effect(
         raise ValidityError(f"kind cannot be {kind!r}{suggestion(str(kind), KINDS)}")
     table = _Answers(machine, X, label)
     entries = table.entries(column)
-    if kind == "accumulated" and entries.dtype.kind not in "iufb":
-        raise DomainError(
-            f"the entries of column {column!r} are no numbers, so they have no order along which "
-            'effects could be added up; use kind="partial"'
-        )
     if len(np.unique(entries)) < 2:
         raise DomainError(f"column {column!r} has a single entry, so nothing depends on it here")
     if kind == "partial":
         return _partial(table, column, entries, count)
+    if entries.dtype.kind not in "iufb":
+        return _accumulated_levels(table, column, entries)
     return _accumulated(table, column, entries.astype(np.float64), count)
 
 
@@ -196,20 +196,25 @@ class _Answers:
         return self.replaced(rows, entries).reshape(n, n).mean(axis=0)
 
     def ask(self, table: Any) -> np.ndarray:
-        classes = getattr(self.machine, "classes_", None)
-        if classes is None:
-            found = np.asarray(self.machine.predict(table), dtype=np.float64)
-            return found if found.ndim == 1 else found[:, 0]
-        known = classes.tolist()
-        label = known[-1] if self.label is None else self.label
-        if label not in known:
-            raise DomainError(f"there is no class {label!r}; the classes are {known}")
-        if hasattr(self.machine, "predict_proba"):
-            return np.asarray(self.machine.predict_proba(table))[:, known.index(label)]
-        scores = np.asarray(self.machine.decision_function(table), dtype=np.float64)
-        if scores.ndim == 1:
-            return scores if label == known[-1] else -scores
-        return scores[:, known.index(label)]
+        return answers_of(self.machine, table, self.label)
+
+
+def answers_of(machine: Any, X: Any, label: object = None) -> np.ndarray:
+    """Return numbers that a machine predicts, or probabilities of a class, or else its scores."""
+    classes = getattr(machine, "classes_", None)
+    if classes is None:
+        found = np.asarray(machine.predict(X), dtype=np.float64)
+        return found if found.ndim == 1 else found[:, 0]
+    known = classes.tolist()
+    label = known[-1] if label is None else label
+    if label not in known:
+        raise DomainError(f"there is no class {label!r}; the classes are {known}")
+    if hasattr(machine, "predict_proba"):
+        return np.asarray(machine.predict_proba(X))[:, known.index(label)]
+    scores = np.asarray(machine.decision_function(X), dtype=np.float64)
+    if scores.ndim == 1:
+        return scores if label == known[-1] else -scores
+    return scores[:, known.index(label)]
 
 
 def _accumulated(table: _Answers, column: Any, entries: np.ndarray, count: int) -> EffectCurve:
@@ -229,6 +234,31 @@ def _accumulated(table: _Answers, column: Any, entries: np.ndarray, count: int) 
     band = TWO_ERRORS * np.sqrt(np.concatenate([[0.0], np.cumsum(error)]))
     return EffectCurve(
         column, "accumulated", ends, effect, effect - band, effect + band, len(entries)
+    )
+
+
+def _accumulated_levels(table: _Answers, column: Any, entries: np.ndarray) -> EffectCurve:
+    """Add up the changes between neighboring categories, of the rows in one of the two."""
+    names, codes, counts = np.unique(entries, return_inverse=True, return_counts=True)
+    if len(names) > MAX_LEVELS:
+        raise DomainError(
+            f"column {column!r} has {len(names)} different entries, more than {MAX_LEVELS} "
+            "categories; of a text, use part_effects"
+        )
+    rows = np.arange(len(entries))
+    means = np.bincount(codes, table.answers(rows)) / counts
+    order = np.argsort(means, kind="stable")
+    steps, errors = [0.0], [0.0]
+    for one, other in itertools.pairwise(order):
+        near = rows[(codes == one) | (codes == other)]
+        ends = [table.replaced(near, {column: np.full(len(near), names[k])}) for k in (one, other)]
+        steps.append(float(np.mean(ends[1] - ends[0])))
+        errors.append(float(np.var(ends[1] - ends[0], ddof=1)) / len(near))
+    effect = np.cumsum(steps)
+    effect -= float(effect @ counts[order]) / len(entries)
+    band = TWO_ERRORS * np.sqrt(np.cumsum(errors))
+    return EffectCurve(
+        column, "accumulated", names[order], effect, effect - band, effect + band, len(entries)
     )
 
 

@@ -20,7 +20,7 @@ from mercer.engine.tiles import fill
 from mercer.errors import DomainError, ValidityError
 from mercer.explanations.column_game import Absent, ColumnGame, Shares, as_table, width_of
 from mercer.explanations.columns import TracedModel, names_of, trace
-from mercer.explanations.terms import terms_of
+from mercer.explanations.terms import scale_inside, terms_of
 from mercer.kernels import Kernel, named
 from mercer.kernels.base import same_width
 from mercer.memory import afford
@@ -53,6 +53,11 @@ class ColumnReasons:
     scores : ndarray of shape (rows,)
     toward : list
         For each row the label that a positive score speaks for; None for a number.
+    orders : int
+        Of the columns, from which shares were estimated; 0 where they are exact.
+    scale : str
+        On which the score is: "log" where a logarithm was learned, "none" where it is in the unit
+        of the target.
     """
 
     columns: tuple[Any, ...]
@@ -60,6 +65,8 @@ class ColumnReasons:
     base: np.ndarray
     scores: np.ndarray
     toward: list[Any]
+    orders: int = 0
+    scale: str = "none"
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -156,7 +163,8 @@ def shapley(
         features = function.features(points)  # type: ignore[attr-defined]
         exact = np.asarray((features * terms.of_features).sum(axis=1)).ravel()
         _require_digits(scores - terms.offsets, exact, shares)
-    return ColumnReasons(traced.columns, shares.groups, base, scores, terms.toward)
+    scale = scale_inside(machine)
+    return ColumnReasons(traced.columns, shares.groups, base, scores, terms.toward, 0, scale)
 
 
 def _groups(traced: TracedModel, points: Points) -> list[int]:

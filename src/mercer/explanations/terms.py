@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator
 
 from mercer.domains import Items, Points
 from mercer.errors import DomainError
+from mercer.machines import ScaledTarget
 from mercer.machines.abilities import Abilities
 
-__all__ = ["Terms", "machine_inside", "terms_of", "unwrap"]
+__all__ = ["Terms", "machine_inside", "scale_inside", "terms_of", "unwrap"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,22 @@ def unwrap(model: BaseEstimator, X: Items | None = None) -> tuple[Any, Any]:
         return unwrap(model[-1], X)
     inside = machine_inside(model)
     return (model, X) if inside is None else unwrap(inside, X)
+
+
+def scale_inside(model: Any) -> str:
+    """Return the scale of the target on which the machine inside decides.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge, ScaledTarget
+    >>> scale_inside(ScaledTarget(KernelRidge(), "log")), scale_inside(KernelRidge())
+    ('log', 'none')
+    """
+    while model is not None:
+        if isinstance(model, ScaledTarget):
+            return model.scale
+        model = model[-1] if hasattr(model, "steps") else machine_inside(model)
+    return "none"
 
 
 def machine_inside(model: BaseEstimator) -> Any:

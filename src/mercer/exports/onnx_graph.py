@@ -19,7 +19,7 @@ from mercer.sources.entries import MISSING
 __all__ = ["OPSET", "onnx_graph"]
 
 OPSET, ML_OPSET, IR_VERSION = 17, 2, 8  # of 2022, which runtimes of today read
-OUTPUTS = ("prediction", "scores")
+OUTPUTS = ("prediction", "scores", "probabilities")
 Precision = Literal["single", "double"]
 NODES = {
     "add": "Add",
@@ -117,6 +117,12 @@ class GraphWriter:
         found = [make.make_tensor_value_info(name, self.number, ["rows", None])]
         if classes is None:
             return found
+        if "probabilities" in formula.outputs:
+            chances = self._own(f"v{formula.outputs['probabilities']}")
+            self._node("Cast", [chances], "probabilities", to=self.number)
+            found.append(
+                make.make_tensor_value_info("probabilities", self.number, ["rows", len(classes)])
+            )
         kind, entries = self._labels(classes)
         names = {name: self._own(name) for name in ("classes", "code", "places")}
         self.constants.append(make.make_tensor(names["classes"], kind, [len(classes)], entries))

@@ -118,6 +118,12 @@ def scores(rows):
     return _answer(rows)[0]
 
 '''
+CHANCES = '''
+
+def probabilities(rows):
+    """Return the probability of each of CLASSES, for each row."""
+    return _answer(rows)[2]
+'''
 MAIN = """
 
 if __name__ == "__main__":
@@ -151,7 +157,7 @@ def python_file(model: WrittenModel) -> str:
         f"CLASSES = {classes!r}",
         f"MISSING = {sorted(MISSING)!r}",
     ]
-    lines = ["def _answer(rows):"]
+    lines, chances = ["def _answer(rows):"], ""
     for place, step in enumerate(formula.steps):
         lines.append(f"    v{place} = {_written(formula, step, place, constants)}")
     scores = f"v{formula.outputs['scores']}"
@@ -159,11 +165,17 @@ def python_file(model: WrittenModel) -> str:
     flat = f"{scores}[:, 0] if {scores}.shape[1] == 1 else {scores}"
     if "code" in formula.outputs:
         code = f"v{formula.outputs['code']}[:, 0].astype(int)"
-        lines.append(f"    return {flat}, np.array(CLASSES)[{code}]")
+        more = ""
+        if "probabilities" in formula.outputs:
+            more = f", v{formula.outputs['probabilities']}"
+            chances = CHANCES
+        lines.append(f"    return {flat}, np.array(CLASSES)[{code}]{more}")
     else:
         lines.append(f"    found = {flat}")
         lines.append("    return found, found")
-    return HEAD + "\n".join(constants) + "\n" + BODY + "\n" + "\n".join(lines) + "\n" + MAIN
+    return (
+        HEAD + "\n".join(constants) + "\n" + BODY + "\n" + "\n".join(lines) + "\n" + chances + MAIN
+    )
 
 
 def _written(formula: ArrayFormula, step: Step, place: int, constants: list[str]) -> str:

@@ -8,26 +8,22 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from mercer.domains import Table, is_frame, to_numpy
-from mercer.explanations.terms import machine_inside
 from mercer.exports.formula import ArrayFormula, ExportError, Term
+from mercer.exports.written_answers import Decider, decider_of, in_unit, probabilities
 from mercer.exports.written_columns import encoded, standardized
 from mercer.exports.written_kernels import SeenRows, similarities
 from mercer.kernels import Linear
 from mercer.machines import (
     SVC,
     SVR,
-    Calibrated,
-    Conformal,
     Encode,
     GaussianProcess,
     KernelLogistic,
     KernelRidge,
     KernelRidgeClassifier,
-    LearnedMetric,
     NuSVC,
     NuSVR,
     Standardize,
@@ -45,8 +41,6 @@ NUMBERS = (KernelRidge, SVR, NuSVR, GaussianProcess)
 SCORES = (KernelRidgeClassifier, KernelLogistic)
 MARGINS = (SVC, NuSVC)
 EXPORTED = (*NUMBERS, *SCORES, *MARGINS)
-# What answers exactly as the machine inside; others may do something with its answers.
-WRAPPERS = (Calibrated, Conformal, LearnedMetric, GridSearchCV, RandomizedSearchCV)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +50,9 @@ class WrittenModel:
     Attributes
     ----------
     formula : ArrayFormula
-        With the outputs "scores", and "code" where there are classes: the place of the label. On
-        the way to them are "similarities" to the known points, or "seen", the rows as numbers,
-        where scores are made of weights.
+        With the outputs "scores", and where there are classes "code", the place of the label, and
+        "probabilities" if they are exported. On the way to them are "similarities" to the known
+        points, or "seen", the rows as numbers, where scores are made of weights.
     classes : ndarray or None
     about : str
         What was written down, in one line.
@@ -88,19 +82,20 @@ def write_model(known: SavedModel, expanded: bool = False) -> WrittenModel:
     """
     formula = ArrayFormula()
     before, model = known.stages
-    machine, named = _decider(model)
+    decider = decider_of(model, EXPORTED)
+    machine = decider.machine
     rows = _seen(formula, known, before)
     points = getattr(machine.function_, "points", None)
     if rows.columns is not None and not isinstance(points, Table):  # the machine saw an array
         order = getattr(machine, "feature_names_in_", rows.columns)
         rows = SeenRows(formula.concatenate([rows.columns[name] for name in order]))
-    scores = _scores(machine, rows, points, expanded)
+    scores = in_unit(_scores(machine, rows, points, expanded), decider.scaled)
     formula.outputs["scores"] = scores.place
     classes = known.classes
     if classes is not None:
         _require_plain(classes)
-        formula.outputs["code"] = _code(machine, scores, len(classes)).place
-    about = shorten(f"{named} with {machine.kernel_!r}", MAX_ABOUT, placeholder=" …")
+        _write_labels(formula, decider, scores, len(classes))
+    about = shorten(f"{decider.named} with {machine.kernel_!r}", MAX_ABOUT, placeholder=" …")
     return WrittenModel(formula, classes, about)
 
 
@@ -109,21 +104,6 @@ def _require_plain(classes: np.ndarray) -> None:
     kind = classes.dtype.kind
     if kind not in "Ubiuf" and not (kind == "O" and all(isinstance(c, str) for c in classes)):
         raise ExportError(f"labels must be numbers or texts, found {classes.tolist()[0]!r}")
-
-
-def _decider(model: Any) -> tuple[Any, str]:
-    """Return the machine whose scores decide, inside those that only wrap it."""
-    name = type(model).__name__
-    if getattr(model, "costs", None) is not None:
-        raise ExportError(f"{name} with costs cannot be exported: probabilities decide there")
-    inside = machine_inside(model) if isinstance(model, WRAPPERS) else None
-    if inside is not None:
-        machine, inner = _decider(inside)
-        return machine, f"{name} of {inner}"
-    if type(model) not in EXPORTED:
-        able = ", ".join(sorted(cls.__name__ for cls in EXPORTED))
-        raise ExportError(f"the machine {name} cannot be exported; these can: {able}")
-    return model, name
 
 
 def _seen(formula: ArrayFormula, known: SavedModel, before: Any) -> SeenRows:
@@ -172,7 +152,7 @@ def _given(formula: ArrayFormula, known: SavedModel) -> tuple[dict[Any, Term], T
 
 def _frame_of(model: Any) -> Any:
     """Return the table that a machine's kernel has compared with; None if it saw an array."""
-    machine, _ = _decider(model)
+    machine = decider_of(model, EXPORTED).machine
     points = getattr(machine.function_, "points", None)
     return points.frame if isinstance(points, Table) and is_frame(points.frame) else None
 
@@ -237,12 +217,32 @@ def _agrees(function: Any, points: Any) -> bool:
     return bool(np.abs(summed - own).max() <= MAX_CANCELED * max(1.0, np.abs(own).max()))
 
 
+def _write_labels(formula: ArrayFormula, decider: Decider, scores: Term, count: int) -> None:
+    """Write down which label is answered, and probabilities where they are exported."""
+    P = probabilities(decider, scores, count, _pairs(decider.machine, count))
+    if P is not None:
+        formula.outputs["probabilities"] = P.place
+    if decider.costs is None:
+        formula.outputs["code"] = _code(decider.machine, scores, count).place
+        return
+    if P is None:
+        raise ExportError(
+            f"{decider.named} with costs cannot be exported: probabilities decide there, those "
+            "of pairs of classes that vote are not written"
+        )
+    formula.outputs["code"] = ((P @ decider.costs) * -1.0).first_largest().place
+
+
+def _pairs(machine: Any, count: int) -> bool:
+    """Tell whether scores are of pairs of classes, which vote."""
+    return isinstance(machine, MARGINS) and machine.multiclass == "ovo" and count > 2
+
+
 def _code(machine: BaseEstimator, scores: Term, count: int) -> Term:
     """Return the place of the label that wins, as `predict` decides."""
-    pairs = isinstance(machine, MARGINS) and machine.multiclass == "ovo" and count > 2
     if count == 2:
         return (scores > 0.0).apply("number")
-    if not pairs:
+    if not _pairs(machine, count):
         return scores.first_largest()
     if machine.break_ties:
         raise ExportError("break_ties=True cannot be exported")

@@ -21,6 +21,7 @@ from mercer.machines.perceptron import Perceptron
 from mercer.machines.prototype import PrototypeClassifier
 from mercer.machines.quantile import KernelQuantile
 from mercer.machines.ridge import KernelRidge, KernelRidgeClassifier
+from mercer.machines.scaled_target import ScaledTarget
 from mercer.machines.standardize import Standardize
 from mercer.machines.svc import SVC
 from mercer.machines.svr import SVR
@@ -52,5 +53,6 @@ __all__ = [
     "PrototypeClassifier",
     "RBFNetwork",
     "RBFNetworkClassifier",
+    "ScaledTarget",
     "Standardize",
 ]

@@ -315,7 +315,9 @@ def deal(
     return stratified_folds(codes, folds, check_random_state(random_state), counted, min_count=2)
 
 
-def probabilities_of_scores(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def probabilities_of_scores(
+    scores: np.ndarray, codes: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
     """Return probabilities of held-out items by their scores, as `Calibrated` would give them.
 
     Examples
@@ -323,7 +325,7 @@ def probabilities_of_scores(scores: np.ndarray, codes: np.ndarray) -> np.ndarray
     >>> probabilities_of_scores(np.array([-2.0, 1.0, 2.0, -1.0]), np.array([0, 0, 1, 1])).shape
     (4, 2)
     """
-    weights = np.ones(len(codes))
+    weights = np.ones(len(codes)) if weights is None else weights
     table = scores.reshape(len(codes), -1)
     if table.shape[1] == 1:
         slope, shift = (-found for found in fit_sigmoid(table[:, 0], codes == 1, weights))

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 MOST_POINTS = 3000  # more make a large file and no other picture
+MAX_TICKS = 6  # on an axis, so that numbers of five digits stay apart
 
 
 def plot_agreement(
@@ -62,6 +63,7 @@ def plot_agreement(
     ax.scatter(true, said, s=12, color=BLUE, alpha=alpha, linewidths=0)
     ax.set(xlim=(low - room, high + room), ylim=(low - room, high + room), aspect="equal")
     ax.set(xlabel="true", ylabel="predicted")
+    ax.locator_params(nbins=MAX_TICKS)
     return ax
 
 

@@ -32,6 +32,7 @@ __all__ = ["Answer", "answer", "beats_baseline", "mood_of"]
 
 MAX_P = 0.05  # of a sign test, below which a gap is called clear
 MIN_ERRORS = 2.0  # standard errors that a clear gap has at least
+MAX_MANY = 10_000  # rows, of which so many would be wrong
 TOP = 0.1  # of the rows: those that a ranking puts first
 
 
@@ -143,6 +144,9 @@ def _classification_sentence(study: Study, label: str) -> str:
         )
     wrong, many = of_many(study.error)
     base = round(study.baseline_error * many)
+    if wrong == base and study.error != study.baseline_error and many < MAX_MANY:
+        many *= 10  # so that what differs is told as two numbers
+        wrong, base = round(study.error * many), round(study.baseline_error * many)
     return (
         f"Of {count(many)} new {rows} about {count(wrong)} would be given the wrong {target} "
         f"({_error(study)}); always saying “{shorten(label, 40)}” would be wrong about "

@@ -9,7 +9,7 @@ from mercer.report.words import amount, noun, percent, shorten
 
 if TYPE_CHECKING:
     from mercer.studies import Study
-    from mercer.studies.shares import ToldRow
+    from mercer.studies.shares import ColumnShares, ToldRow
 
 __all__ = ["ColumnsThatMatter", "columns_that_matter"]
 
@@ -24,6 +24,7 @@ class ColumnsThatMatter:
     hidden: int
     spread: bool
     told: list[tuple[str, str]]  # which row, and why it came out so
+    how: str  # how scores are divided, and on which scale they are
 
 
 def columns_that_matter(study: Study) -> ColumnsThatMatter | None:
@@ -37,7 +38,28 @@ def columns_that_matter(study: Study) -> ColumnsThatMatter | None:
         max(len(rows) - MAX_LINES, 0),
         any(found.spreads),
         [_told(study, row) for row in found.told],
+        _how(study, found),
     )
+
+
+def _how(study: Study, found: ColumnShares) -> str:
+    """Say how scores are divided, and what a share means."""
+    exactly = (
+        f"estimated from {found.orders} random orders in which they become known, because the "
+        "machine looks at mixtures of columns"
+        if found.orders
+        else "exactly: what each contributes, on average over all orders in which they could "
+        "become known"
+    )
+    told = f"The score of a held-out {noun(study)} is divided among the columns, {exactly}. "
+    if found.scale == "log":
+        told += (
+            "Scores are natural logarithms of the target, so that +0.1 makes the answer a tenth "
+            "larger, about. "
+        )
+    elif found.scale != "none":
+        told += f"Scores are the {found.scale} of the target. "
+    return told + "The table has the mean size of these shares."
 
 
 def _told(study: Study, row: ToldRow) -> tuple[str, str]:

@@ -157,6 +157,8 @@ def amount(value: float, digits: int = 4) -> str:
         return "unknown" if math.isnan(value) else ("infinite" if value > 0 else "−infinite")
     if 1e4 <= abs(value) < 1e9:
         return f"{value:,.0f}".replace("-", "−")
+    if 1e3 <= abs(value) < 1e9:
+        return f"{value:.0f}".replace("-", "−")
     return f"{value:.{digits}g}".replace("-", "−")
 
 

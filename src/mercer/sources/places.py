@@ -31,6 +31,7 @@ def place_of(data: str | os.PathLike[str]) -> tuple[Path, str | None, str | None
     """
     text = os.fspath(data)
     if ADDRESS.match(text):
+        text = re.sub(r"^(\w+:)/(?!/)", r"\1//", text)  # of which paths keep one stroke only
         raise DomainError(
             f"{text} is an address, and only files are read; download it first, for example with "
             "curl -O"

@@ -17,6 +17,7 @@ from mercer.studies.folds import MIN_IN_CLASS, rare
 __all__ = ["arrangement_of", "part_of", "read_sheet", "require_learnable", "with_weight"]
 
 MIN_ROWS = 6  # of fewer nothing can be said
+MIN_GROUPS = 3  # one judges, one is held out to choose, one is learned from
 
 
 def read_sheet(
@@ -101,7 +102,24 @@ def arrangement_of(sheet: Sheet) -> Arrangement:
     found = sheet.roles
     if found is None:
         return INDEPENDENT
+    if found.groups is not None:
+        _require_groups(found.groups, found.name("groups"), found.time is not None)
     weights = found.weights
     if weights is not None:  # their scale says nothing; penalties are per row
         weights = weights * (len(weights) / weights.sum())
     return Arrangement(found.groups, found.time, weights)
+
+
+def _require_groups(groups: np.ndarray, name: str, timed: bool) -> None:
+    """Refuse groups that tie nothing together, and too few of them."""
+    count = len(np.unique(groups))
+    if count == len(groups):
+        raise DomainError(
+            f"--groups / groups: each row has an entry of its own in {name!r}, so that no rows "
+            "belong together; name another column, or leave the option out"
+        )
+    if count < MIN_GROUPS and not timed:
+        raise DomainError(
+            f"--groups / groups: {name!r} has {count} of them, and at least {MIN_GROUPS} are "
+            "needed: one judges, one is held out to choose, and one is learned from"
+        )

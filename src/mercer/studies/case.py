@@ -24,7 +24,7 @@ class Case:
     ) -> None:  # fmt: skip
         self.X, self.y, self.sheet, self.fold = sheet.X, np.asarray(sheet.y), sheet, fold
         self.error, self.error_se, self.baseline = errors
-        self.informative = False
+        self.informative, self.target_scale = False, "none"
         self.classify, self.n = task == "classify", len(self.y)
         self.classes, self.codes, self.counts = np.unique(
             self.y, return_inverse=True, return_counts=True

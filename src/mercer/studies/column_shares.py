@@ -15,7 +15,8 @@ import numpy as np
 
 from mercer.domains import is_frame
 from mercer.errors import MercerError
-from mercer.explanations import ColumnReasons, shapley
+from mercer.explanations import ColumnReasons, estimate_shares, shapley
+from mercer.studies.guard import entry_text
 from mercer.studies.preparation import take_rows
 from mercer.studies.shares import ColumnShares, ToldRow
 
@@ -28,6 +29,8 @@ MAX_ROWS = 40  # of each fold whose scores are divided
 MAX_COLUMNS = 60  # of a table; the time grows with their square
 MAX_KNOWN = 20_000  # rows that a score is a sum over
 REFERENCE_ROWS = 100  # over which absent columns are averaged
+MAX_ORDERS = 20  # of the columns, where shares are estimated
+MAX_LOOKS = 40_000_000  # at known rows for that in a fold, which take about two seconds
 MAX_TOLD = 4  # columns of a row that is told
 
 
@@ -40,6 +43,7 @@ def shares_of_columns(folds: Sequence[OuterFold]) -> ColumnShares | None:
         That were judged.
     """
     found: list[dict[str, float]] = []
+    orders, scale = 0, "none"
     told: tuple[ToldRow, ...] = ()
     for number, fold in enumerate(folds):
         X = fold.prepared.new
@@ -48,10 +52,10 @@ def shares_of_columns(folds: Sequence[OuterFold]) -> ColumnShares | None:
         some = _evenly(len(X), MAX_ROWS)
         rows, model = take_rows(X, some), fold.model()
         known = take_rows(fold.prepared.X, _evenly(len(fold.y), REFERENCE_ROWS))
-        try:
-            why = shapley(model, rows, reference=known)
-        except MercerError:  # a kernel that looks at all columns at once
+        why = _divided(model, rows, known, len(fold.y))
+        if why is None:
             return None
+        orders, scale = max(orders, why.orders), why.scale
         total = float(why.importance.sum())
         if not total > 0:
             return None
@@ -65,7 +69,23 @@ def shares_of_columns(folds: Sequence[OuterFold]) -> ColumnShares | None:
     order = sorted(every, key=lambda name: -float(np.mean(every[name])))
     spreads = [float(np.std(every[name], ddof=1)) if len(found) > 1 else 0.0 for name in order]
     means = tuple(float(np.mean(every[name])) for name in order)
-    return ColumnShares(tuple(order), means, tuple(spreads), told)
+    return ColumnShares(tuple(order), means, tuple(spreads), told, orders, scale)
+
+
+def _divided(model: Any, rows: Any, known: Any, learned: int) -> ColumnReasons | None:
+    """Return shares, exact ones where the kernel allows, of machines of one sort in all folds."""
+    try:
+        return shapley(model, rows, reference=known)
+    except MercerError:  # a kernel that looks at all columns at once
+        pass
+    walks = 2 * len(rows) * (rows.shape[1] + 1) * learned  # looks at known rows, of two orders
+    orders = 2 * int(min(MAX_LOOKS // walks, MAX_ORDERS // 2))
+    if not orders:
+        return None
+    try:
+        return estimate_shares(model, rows, known, orders=orders)
+    except MercerError:
+        return None
 
 
 def _told(why: ColumnReasons, rows: Any, fold: OuterFold, some: np.ndarray) -> tuple[ToldRow, ...]:
@@ -85,14 +105,20 @@ def _told(why: ColumnReasons, rows: Any, fold: OuterFold, some: np.ndarray) -> t
     chosen: dict[int, str] = {worst: wrong}
     for place, name in zip(at, names, strict=True):
         chosen.setdefault(int(place), name)
-    return tuple(_row(why, rows, place, fold.test[some[place]], n) for place, n in chosen.items())
+    kinds = {column.name: column.kind for column in fold.prepared.how.columns}
+    return tuple(
+        _row(why, rows, place, fold.test[some[place]], n, kinds) for place, n in chosen.items()
+    )
 
 
-def _row(why: ColumnReasons, rows: Any, k: int, place: int, name: str) -> ToldRow:
+def _row(
+    why: ColumnReasons, rows: Any, k: int, place: int, name: str, kinds: dict[str, str]
+) -> ToldRow:
     order = np.argsort(-np.abs(why.values[k]), kind="stable")
     shown = tuple(
-        (str(why.columns[j]), str(rows.iloc[k][why.columns[j]]), float(why.values[k, j]))
+        (str(name), entry_text(rows[name].iloc[k], kinds.get(name, "")), float(why.values[k, j]))
         for j in order[:MAX_TOLD]
+        for name in (why.columns[j],)
     )
     rest = float(why.values[k, order[MAX_TOLD:]].sum())
     return ToldRow(

@@ -15,6 +15,7 @@ import numpy as np
 from mercer.domains import is_frame
 from mercer.errors import DomainError
 from mercer.machines.conforming.known_errors import KnownErrors
+from mercer.studies.case import number
 from mercer.studies.covered import Coverage, Covered
 from mercer.studies.known_errors import held_out_intervals, held_out_sets
 
@@ -52,6 +53,7 @@ def coverage_of(
     """
     if known is None:
         return None
+    w = np.ones(len(truth)) if known.kept.ratio is None else known.kept.ratio
     try:
         if classes is None:
             found = held_out_intervals(known, held_out, LEVEL)
@@ -62,18 +64,18 @@ def coverage_of(
     if classes is None:
         inside = (found[:, 0] <= truth) & (truth <= found[:, 1])
         width = found[:, 1] - found[:, 0]
-        by_size = tuple(_by_prediction(held_out.prediction.astype(float), inside, width))
+        by_size = tuple(_by_prediction(held_out.prediction.astype(float), inside, width, w))
     else:
         inside, width = _holds(found, truth, classes), found.sum(axis=1).astype(float)
-        by_size = tuple(_by_labels(inside, width))
+        by_size = tuple(_by_labels(inside, width, w))
     if not np.isfinite(width).all():
         return None
     name, groups = _kinds(sheet, held_out.rows, truth if classes is not None else None)
-    worst = sorted(_parts(groups, inside, width), key=lambda one: one.share)
+    worst = sorted(_parts(groups, inside, width, w), key=lambda one: one.share)
     order = np.argsort(width, kind="stable")
     return Coverage(
         LEVEL,
-        _covered("all", np.ones(len(truth), dtype=bool), inside, width),
+        _covered("all", np.ones(len(truth), dtype=bool), inside, width, w),
         by_size,
         tuple(worst),
         name if worst else "",
@@ -84,10 +86,13 @@ def coverage_of(
     )
 
 
-def _covered(what: str, rows: np.ndarray, inside: np.ndarray, width: np.ndarray) -> Covered:
-    return Covered(
-        what, int(rows.sum()), float(inside[rows].mean()), float(width[rows].mean())
-    )  # fmt: skip
+def _covered(
+    what: str, rows: np.ndarray, inside: np.ndarray, width: np.ndarray, w: np.ndarray
+) -> Covered:
+    """Return how often the truth is inside of some rows, which count by their weights."""
+    weights = w[rows] if w[rows].sum() > 0 else np.ones(int(rows.sum()))
+    share = float(np.average(inside[rows], weights=weights))
+    return Covered(what, int(rows.sum()), share, float(np.average(width[rows], weights=weights)))
 
 
 def _holds(sets: np.ndarray, truth: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -98,7 +103,7 @@ def _holds(sets: np.ndarray, truth: np.ndarray, classes: np.ndarray) -> np.ndarr
 
 
 def _by_prediction(
-    prediction: np.ndarray, inside: np.ndarray, width: np.ndarray
+    prediction: np.ndarray, inside: np.ndarray, width: np.ndarray, w: np.ndarray
 ) -> Iterator[Covered]:
     """Yield rows by the size of their predictions, about as many in each part."""
     if len(prediction) < BINS * MIN_ROWS:
@@ -108,15 +113,15 @@ def _by_prediction(
         rows = np.zeros(len(prediction), dtype=bool)
         rows[part] = True
         ends = prediction[part[0]], prediction[part[-1]]
-        yield _covered(f"{ends[0]:.4g} to {ends[1]:.4g}", rows, inside, width)
+        yield _covered(f"{number(ends[0])} to {number(ends[1])}", rows, inside, width, w)
 
 
-def _by_labels(inside: np.ndarray, width: np.ndarray) -> Iterator[Covered]:
+def _by_labels(inside: np.ndarray, width: np.ndarray, w: np.ndarray) -> Iterator[Covered]:
     """Yield rows by the number of labels in their sets."""
     for size in np.unique(width):
         rows = width == size
         name = "1 label" if size == 1 else f"{int(size)} labels"
-        yield _covered(name, rows, inside, width)
+        yield _covered(name, rows, inside, width, w)
 
 
 def _kinds(sheet: Sheet, rows: np.ndarray, labels: np.ndarray | None) -> tuple[str, Any]:
@@ -132,10 +137,10 @@ def _kinds(sheet: Sheet, rows: np.ndarray, labels: np.ndarray | None) -> tuple[s
     return "", None
 
 
-def _parts(groups: Any, inside: np.ndarray, width: np.ndarray) -> Iterator[Covered]:
+def _parts(groups: Any, inside: np.ndarray, width: np.ndarray, w: np.ndarray) -> Iterator[Covered]:
     if groups is None:
         return
     for name in dict.fromkeys(groups.tolist()):
         rows = np.array([other == name for other in groups.tolist()])
         if rows.sum() >= MIN_ROWS:
-            yield _covered(str(name), rows, inside, width)
+            yield _covered(str(name), rows, inside, width, w)

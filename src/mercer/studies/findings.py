@@ -43,6 +43,7 @@ def findings(
     informative: bool = False,
     loss: Loss | None = None,
     more: Sequence[str] = (),
+    target_scale: str = "none",
 ) -> tuple[str, ...]:
     """Return what should make a reader careful, the most serious first.
 
@@ -63,9 +64,11 @@ def findings(
         What is lost by wrong answers, if not as usual.
     more : sequence of str
         What was found elsewhere, which comes after leaks and copies.
+    target_scale : str
+        On which the target was learned.
     """
     case = Case(sheet, task, fold, prediction, error, error_se, baseline_error, loss=loss)
-    case.informative = informative
+    case.informative, case.target_scale = informative, target_scale
     if len(case.classes) < 2:
         return (f"The target is {case.classes[0]} in all rows, so there is nothing to learn.",)
     found = [finding for look in LOOKS[:2] for finding in look(case)]
@@ -294,11 +297,12 @@ def tails(case: Case) -> Iterator[str]:
     if count <= max(1, 0.02 * case.n):
         worst = f"{'the worst: ' if count > 5 else ''}{case.lines(order[: min(count, 5)])}"
         rest = case.error_of(order[count:])
+        wide = case.target_scale == "none" and float(np.min(case.y)) > 0
+        hint = f"; if {case.target} spans orders of magnitude, try its logarithm (--log)"
         yield (
             f"{count} of {case.n} rows {'makes' if count == 1 else 'make'} "
             f"{in_percent(made[count - 1])} of the squared error ({worst}); on the others the "
-            f"error is {number(rest)} instead of {number(case.error)}. Check them; if "
-            f"{case.target} spans orders of magnitude, predict its logarithm."
+            f"error is {number(rest)} instead of {number(case.error)}. Check them{hint * wide}."
         )
 
 

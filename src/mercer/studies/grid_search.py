@@ -87,10 +87,12 @@ class InnerFolds:
             return error / float(np.sqrt(2 * len(self.y)))
         return float(np.sqrt(max(error * (1 - error), 1 / len(self.y)) / len(self.y)))
 
-    def _minus_loss(self, machine: Any, X: Items, y: np.ndarray, **_: Any) -> float:
+    def _minus_loss(
+        self, machine: Any, X: Items, y: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> float:
         assert self.loss is not None
-        codes = np.searchsorted(machine.classes_, y)
-        return -self.loss.of_scores(scores_of(machine, X), codes, machine.classes_)
+        codes, classes = np.searchsorted(machine.classes_, y), machine.classes_
+        return -self.loss.of_scores(scores_of(machine, X), codes, classes, sample_weight)
 
 
 class Prepared(Protocol):

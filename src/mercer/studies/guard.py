@@ -19,7 +19,7 @@ from mercer.errors import DomainError
 from mercer.sources import Sheet
 from mercer.studies.familiarity import Familiarity, known_places
 
-__all__ = ["Guard", "Mark", "Marks", "Watch", "losses_of", "shown"]
+__all__ = ["Guard", "Mark", "Marks", "Watch", "entry_text", "losses_of", "shown"]
 
 MAX_LEVELS = 10_000  # of a column that are kept; more are as good as never repeated
 MAX_KEPT = 2_000_000  # entries of known rows that are kept with a model, 16 MB of numbers
@@ -269,3 +269,18 @@ def shown(value: float, kind: str) -> str:
     moment = np.datetime64(round(value * 86_400), "s")
     text = str(moment)
     return text.removesuffix("T00:00:00")
+
+
+def entry_text(value: Any, kind: str) -> str:
+    """Return an entry as one writes it: dates as dates, numbers with few digits.
+
+    Examples
+    --------
+    >>> entry_text(365.0, "date"), entry_text(float("nan"), "numeric"), entry_text("gas", "text")
+    ('1971-01-01', 'missing', 'gas')
+    """
+    if value is None or value != value:
+        return "missing"
+    if kind in ("numeric", "date") and isinstance(value, int | float | np.number):
+        return shown(float(value), kind)
+    return str(value)

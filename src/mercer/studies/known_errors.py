@@ -52,26 +52,35 @@ def known_errors_of(
     """
     groups = None if tied.groups is None else tied.codes()
     ordered, none = tied.time is not None, np.zeros(len(truth), dtype=np.int64)
+    # Of one weight on average, which that of a new row is taken to be.
+    ratio = None if tied.weights is None else tied.weights / tied.weights.mean()
     if classes is not None:
         if held_out.probabilities is None:
             return None
         scores = _scores(held_out.probabilities, truth, classes)
-        return KnownErrors(HeldOutScores(scores, none, groups), ordered=ordered)
-    errors = truth - held_out.prediction.astype(np.float64)
+        return KnownErrors(HeldOutScores(scores, none, groups, ratio), ordered=ordered)
+    # Errors are told on the scale on which the target is learned, where they are most alike.
+    empty = HeldOutScores(np.zeros(0), none[:0])
+    known = KnownErrors(
+        empty, ordered=ordered, target=everything.scale.name, least=float(truth.min())
+    )
+    errors = known.on_scale(truth) - known.on_scale(held_out.prediction.astype(np.float64))
     sizes, scale = _sizes(everything, held_out.rows, errors, groups)
     scores = np.abs(errors) if scale is None else np.abs(errors) / scale
-    return KnownErrors(HeldOutScores(scores, none, groups), sizes, scale, ordered)
+    return replace(
+        known, kept=HeldOutScores(scores, none, groups, ratio), sizes=sizes, scale=scale
+    )
 
 
 def held_out_intervals(
     known: KnownErrors, held_out: HeldOutPredictions, level: float
 ) -> np.ndarray:
     """Return the intervals of held-out rows, of a fold by the errors of the other folds."""
-    center = held_out.prediction.astype(np.float64)[:, None]
+    center = held_out.prediction.astype(np.float64)
     found = np.empty((len(center), 2))
     for test, others in _by_fold(known, held_out):
         scale = None if known.scale is None else known.scale[test][:, None]
-        found[test] = others.intervals(center[test], center[test], scale, level)
+        found[test] = replace(known, kept=others).around(center[test], scale, level)
     return found
 
 
@@ -99,7 +108,8 @@ def _by_fold(
 
 def _some(kept: HeldOutScores, rows: np.ndarray) -> HeldOutScores:
     groups = None if kept.groups is None else kept.groups[rows]
-    return HeldOutScores(kept.scores[rows], kept.fold[rows], groups)
+    ratio = None if kept.ratio is None else kept.ratio[rows]
+    return HeldOutScores(kept.scores[rows], kept.fold[rows], groups, ratio)
 
 
 def _scores(P: np.ndarray, truth: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -97,18 +97,23 @@ class Loss:
             return classes[shares.argmax()]
         return classes[(shares @ self.part(classes)).argmin()]
 
-    def of_scores(self, scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> float:
+    def of_scores(
+        self, scores: np.ndarray, codes: np.ndarray, classes: np.ndarray,
+        weights: np.ndarray | None = None,
+    ) -> float:  # fmt: skip
         """Return what is lost with the scores of held-out rows, after calibrating them.
 
-        A calibration has one parameter or two, so that it hardly flatters on the same rows.
+        A calibration has one parameter or two, so that it hardly flatters on the same rows. Rows
+        count by their weights, in calibrating and in what is lost.
         """
         if self.by == "ranking":
-            return 1 - _mean_area(scores, codes)
-        P = probabilities_of_scores(scores, codes)
+            return 1 - _mean_area(scores, codes, weights)
+        P = probabilities_of_scores(scores, codes, weights)
         if self.by == "surprise":
-            return float(-np.mean(np.log(np.maximum(P[np.arange(len(P)), codes], 1e-12))))
+            surprise = -np.log(np.maximum(P[np.arange(len(P)), codes], 1e-12))
+            return float(np.average(surprise, weights=weights))
         costs = self.part(classes)
-        return float(costs[codes, (P @ costs).argmin(axis=1)].mean())
+        return float(np.average(costs[codes, (P @ costs).argmin(axis=1)], weights=weights))
 
     def thresholds(self) -> list[tuple[str, float]]:
         """Return from which probability on each of two classes is said."""
@@ -127,21 +132,22 @@ class Loss:
         return np.array([place[label] for label in labels.tolist()], dtype=np.intp)
 
 
-def _mean_area(scores: np.ndarray, codes: np.ndarray) -> float:
+def _mean_area(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Return the area under ROC, of more than two classes the mean of each against the rest."""
     from sklearn.metrics import roc_auc_score
 
     if scores.ndim == 1 or scores.shape[1] == 1:
-        return float(roc_auc_score(codes, scores.reshape(-1)))
+        return float(roc_auc_score(codes, scores.reshape(-1), sample_weight=weights))
     there = [k for k in range(scores.shape[1]) if 0 < np.sum(codes == k) < len(codes)]
     # Scores of different classes are compared in one row, so that common shifts do not count.
     rest = scores - (scores.sum(axis=1, keepdims=True) - scores) / (scores.shape[1] - 1)
-    return float(np.mean([roc_auc_score(codes == k, rest[:, k]) for k in there]))
+    areas = [roc_auc_score(codes == k, rest[:, k], sample_weight=weights) for k in there]
+    return float(np.mean(areas))
 
 
 def loss_of(
     task: str, y: np.ndarray, *, measure: str | None = None, costs: Any = None,
-    order: Sequence[str] | str | None = None,
+    order: Sequence[str] | str | None = None, weights: np.ndarray | None = None,
 ) -> Loss:  # fmt: skip
     """Return what is lost by wrong answers, as a user has said it.
 
@@ -156,6 +162,8 @@ def loss_of(
         ``{"ill": 10, "well": 1}`` by the true class alone; as text ``ill:well=10,well:ill=1``.
     order : sequence of str, optional
         All classes from the lowest to the highest; as text ``low,mid,high``.
+    weights : ndarray, optional
+        How much each row counts.
     """
     asked = [name for name, one in (("cost", costs), ("order", order)) if one is not None]
     if len(asked) == 2 or (asked and measure in ("balanced", "auc", "logloss")):
@@ -186,8 +194,9 @@ def loss_of(
                     kind="steps")  # fmt: skip
     plain = Loss("misclassification rate", share=True)
     if measure == "balanced":
-        classes, counts = np.unique(y, return_counts=True)
-        weight = len(y) / (len(classes) * counts)
+        classes, codes = np.unique(y, return_inverse=True)
+        counts = np.bincount(codes, weights)
+        weight = counts.sum() / (len(classes) * np.where(counts > 0, counts, np.inf))
         matrix = weight[:, None] * (1 - np.eye(len(classes)))
         return Loss("balanced error", classes, matrix, share=True, kind="balanced")
     return replace(plain, by={"auc": "ranking", "logloss": "surprise"}.get(measure or "", "loss"))

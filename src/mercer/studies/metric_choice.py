@@ -84,6 +84,6 @@ def _error(learned: LearnedMetric, inner: InnerFolds) -> float:
         return float(np.sqrt(np.average((values[:, 0] - truth) ** 2, weights=weights)))
     classes = learned.classes_
     if inner.by_scores and loss is not None:
-        return loss.of_scores(values, np.searchsorted(classes, truth), classes)
+        return loss.of_scores(values, np.searchsorted(classes, truth), classes, weights)
     places = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
     return float(np.average(classes[places] != truth, weights=weights))

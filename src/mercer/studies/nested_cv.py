@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from mercer.cluster import current
 from mercer.domains import Items
 from mercer.errors import MercerError, SelectionError
 from mercer.kernels import Constant, Gaussian, Kernel
-from mercer.machines import Calibrated
+from mercer.machines import Calibrated, ScaledTarget
 from mercer.plans import Plan
 from mercer.sources import Column
 from mercer.studies.arrangement import INDEPENDENT, Arrangement
@@ -38,6 +38,7 @@ from mercer.studies.many_rows import ManyRows, way_for_many_rows
 from mercer.studies.metric_choice import choose_metric
 from mercer.studies.on_cluster import choices_on
 from mercer.studies.preparation import COMMON, Preparation, PreparedFold, numeric, take_rows
+from mercer.studies.target_scale import AS_IT_IS, ScaleChoice, choose_scale
 
 __all__ = ["InnerRows", "InnerSelection", "OuterFold", "error_of", "try_families"]
 
@@ -63,14 +64,16 @@ class InnerRows:
     splits: list[tuple[np.ndarray, np.ndarray]]
     arrangement: Arrangement = INDEPENDENT
     loss: Loss | None = None
+    scale: ScaleChoice = AS_IT_IS  # on which targets are learned
     known: dict[str, InnerFolds] = field(default_factory=dict, repr=False)
 
     def on(self, name: str) -> InnerFolds:
-        """Return rows, targets and splits in one preparation."""
+        """Return rows, targets on their scale, and splits in one preparation."""
         if name not in self.known:
             rows = take_rows(self.prepared.rows(name), self.some)
-            tied, y = self.arrangement.part(self.some), self.prepared.y[self.some]
-            self.known[name] = InnerFolds(rows, y, self.splits, tied, self.loss)
+            tied = self.arrangement.part(self.some)
+            target = self.scale.forward(self.prepared.y[self.some])
+            self.known[name] = InnerFolds(rows, target, self.splits, tied, self.loss)
         return self.known[name]
 
 
@@ -96,6 +99,8 @@ class InnerSelection:
         Which of all rows belong together, which come first and how much each counts.
     loss : Loss or None
         What is lost by wrong answers, if not as usual.
+    target_scale : str
+        On which numbers are learned: "auto", or the name of a power.
     """
 
     columns: Sequence[Column]
@@ -107,6 +112,7 @@ class InnerSelection:
     exact: int = 20_000
     arrangement: Arrangement = INDEPENDENT
     loss: Loss | None = None
+    target_scale: str = "auto"
 
     def split(self, X: Items, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> OuterFold:
         """Return training and test rows as machines will see them, and how to choose."""
@@ -121,7 +127,7 @@ class InnerSelection:
         return OuterFold(
             prepared, y[test], test, InnerRows(prepared, some, inner, tied, self.loss),
             self.candidates(prepared), self.seed, self.exact, tied, self.arrangement.part(test),
-            self.loss,
+            self.loss, self.target_scale,
         )  # fmt: skip
 
     def candidates(self, prepared: PreparedFold) -> list[CandidateKernel]:
@@ -169,6 +175,7 @@ class OuterFold:
     arrangement: Arrangement = INDEPENDENT  # of the rows that are learned from
     tested: Arrangement = INDEPENDENT  # of those that are held out
     loss: Loss | None = None
+    target_scale: str = "auto"
     choices: dict[str, FamilyChoice] = field(default_factory=dict)
     predictions: dict[str, np.ndarray] = field(default_factory=dict)
     machine: Any = None
@@ -177,8 +184,22 @@ class OuterFold:
 
     @property
     def y(self) -> np.ndarray:
-        """The targets that are learned from."""
+        """The targets that are learned from, in their own unit."""
         return self.prepared.y
+
+    @property
+    def scale(self) -> ScaleChoice:
+        """The scale on which they are learned."""
+        return self.inner.scale
+
+    def choose_scale(self) -> None:
+        """Choose the scale on which targets are learned, before any family chooses."""
+        if self.y.dtype.kind == "f":
+            absolute = self.loss is not None and self.loss.absolute
+            suitable = [one for one in self.candidates if not one.unbounded] or self.candidates
+            rows = replace(self.inner, scale=AS_IT_IS, known={}).on(suitable[-1].rows)
+            found = choose_scale(rows, suitable, self.target_scale, absolute)
+            self.inner = replace(self.inner, scale=found, known={})
 
     def choose(self, family: ModelFamily) -> None:
         """Let a family choose its kernel and parameters."""
@@ -229,7 +250,7 @@ class OuterFold:
         if rows is None and len(y) > self.exact:
             if self.many is None:
                 self.many = way_for_many_rows(
-                    machine, X, y, self.exact, self.seed, self.arrangement
+                    machine, X, self.scale.forward(y), self.exact, self.seed, self.arrangement
                 )
             machine, rows = self.many.machine, self.many.rows
         tied = self.arrangement
@@ -243,13 +264,18 @@ class OuterFold:
             costs = self.loss.part(np.unique(y))
         if is_classifier(machine) and (sure or costs is not None):
             machine = choice.family.with_probabilities(machine, len(y), self.seed, tied, costs)
+        if self.scale.name != "none":
+            machine = ScaledTarget(
+                machine, self.scale.name, answer=self.scale.answer, random_state=self.seed,
+                sample=CALIBRATING_ROWS,
+            )  # fmt: skip
         given: dict[str, Any] = {} if tied.weights is None else {"sample_weight": tied.weights}
-        if isinstance(machine, Calibrated) and not tied.independent:
+        if isinstance(machine, Calibrated | ScaledTarget) and not tied.independent:
             given["splits"] = self._calibrating(y, tied)
         return machine.fit(X, y, **given)
 
     def _calibrating(self, y: np.ndarray, tied: Arrangement) -> Any:
-        """Return the splits by which scores become probabilities, of a sample of many rows."""
+        """Return the splits that tell what answers are worth, of a sample of many rows."""
         rng = np.random.default_rng([self.seed, len(y), 1])
         some = tied.portion(y, CALIBRATING_ROWS, rng)
         pairs = tied.part(some).inner(y[some], 5, rng, MIN_IN_INNER_CLASS)

@@ -51,9 +51,15 @@ class ColumnShares:
         Standard deviations over the folds; 0 where only one judged.
     told : tuple of ToldRow
         Rows of the first fold.
+    orders : int
+        Of the columns, from which shares were estimated; 0 where they are exact.
+    scale : str
+        On which scores are: "log" where a logarithm was learned.
     """
 
     names: tuple[str, ...]
     shares: tuple[float, ...]
     spreads: tuple[float, ...]
     told: tuple[ToldRow, ...]
+    orders: int = 0
+    scale: str = "none"

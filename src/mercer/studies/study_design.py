@@ -33,7 +33,7 @@ from mercer.studies.belonging import belonging
 from mercer.studies.candidates import CandidateKernel, ModelFamily, families, on_columns
 from mercer.studies.column_shares import shares_of_columns
 from mercer.studies.coverage import coverage_of
-from mercer.studies.design_notes import loss_notes, tied_notes
+from mercer.studies.design_notes import chosen_scale_note, loss_notes, scale_notes, tied_notes
 from mercer.studies.effects import find_effects
 from mercer.studies.examples import find_examples
 from mercer.studies.findings import findings
@@ -58,6 +58,7 @@ from mercer.studies.references import references
 from mercer.studies.results import USUAL, Attempt, HeldOutPredictions, Study
 from mercer.studies.saved import predict_unsampled
 from mercer.studies.sureness import poor_probabilities, sureness_of
+from mercer.studies.target_scale import scale_asked
 
 __all__ = ["StudyDesign", "design", "study"]
 
@@ -102,6 +103,7 @@ def study(
     measure: str | None = None,
     scale: str | None = None,
     test: Any = None,
+    target_scale: str | None = None,
     show: bool | None = None,
 ) -> Study:
     """Find a machine for a table, and say honestly how well it will do on new rows.
@@ -162,6 +164,9 @@ def study(
         otherwise they are put on several scales, and folds choose.
     test : path or DataFrame, optional
         Another table, which judges the machine in the end once.
+    target_scale : {"auto", "none", "root", "fourth root", "log"}, optional
+        The scale on which a target of numbers is learned; errors and answers stay in its unit. By
+        default inner folds choose, where the target is positive and skewed.
     show : bool, optional
         Whether to draw a progress bar; by default in interactive sessions.
 
@@ -177,7 +182,7 @@ def study(
         data, target, task=task, kernel=kernel, machine=machine, budget=budget, types=types,
         skip_bad=skip_bad, seed=seed, references=references, groups=groups, time=time,
         weights=weights, missing=missing, drop_duplicates=drop_duplicates, cost=cost, order=order,
-        measure=measure, scale=scale,
+        measure=measure, scale=scale, target_scale=target_scale,
     ).run(show)  # fmt: skip
     return found if test is None else replace(found, test=judge_table(found, test))
 
@@ -203,6 +208,7 @@ def design(
     order: str | Sequence[str] | None = None,
     measure: str | None = None,
     scale: str | None = None,
+    target_scale: str | None = None,
 ) -> StudyDesign:
     """Return what `study` would do, with the same arguments; everything is read and checked."""
     if task is not None and task not in TASKS:
@@ -226,7 +232,8 @@ def design(
     tied = arrangement_of(sheet)
     found = "regress" if sheet.y.dtype.kind == "f" else "classify"  # type: ignore[union-attr]
     y: Any = sheet.y
-    loss = loss_of(found, y, measure=measure, costs=cost, order=order)
+    loss = loss_of(found, y, measure=measure, costs=cost, order=order, weights=tied.weights)
+    target_scale = scale_asked(target_scale, found, y)
     largest, classes = require_learnable(sheet)
     scaled = kernel is None and scale is None
     encode = scaled and encodable(sheet.X, sheet.columns)
@@ -244,6 +251,7 @@ def design(
         exact=_rows(LEARNED_PER_MINUTE, budget, kernel),
         arrangement=tied,
         loss=loss,
+        target_scale=target_scale,
     )
     outer, judging = outer_folds(len(sheet), largest, budget, classes)
     if tied.time is not None:  # each span is predicted from less than all, so that few suffice
@@ -374,6 +382,7 @@ class StudyDesign:
         found += [
             *tied_notes(self.procedure.arrangement, self.sheet.roles),
             *loss_notes(self.procedure.loss),
+            *scale_notes(self.procedure.target_scale, self.sheet.y),
         ]
         if rows > most:
             found.append(
@@ -406,6 +415,8 @@ class StudyDesign:
         folds = [self.procedure.split(self.sheet.X, y, *split) for split in outer]
         everything = self._everything()
         every = [*folds, everything]
+        for fold in every:
+            fold.choose_scale()
         steps = (len(self.families) + 1) * len(every) + (len(CURVE_SHARES) + 2) * len(folds)
         with progress("trying machines", steps, show) as step:
             tried = try_families(every, self.families, step)
@@ -444,6 +455,7 @@ class StudyDesign:
             judged, self.task, held_out.fold, held_out.prediction, expected.measured,
             expected.measured_se, baseline,
             winner.edges, measures.informative, loss, belonging(self.sheet, self.procedure),
+            everything.scale.name,
         )  # fmt: skip
         known = known_errors_of(everything, held_out, truth, classes, tied.part(held_out.rows))
         parameters = {winner.family.parameter: winner.value} if winner.family.parameter else {}
@@ -451,6 +463,8 @@ class StudyDesign:
         reason = (f"Metric: {winner.reason}.",) if winner.reason else ()
         if expected.extrapolated:
             reason = (*reason, _extrapolated(expected, loss, self.task))
+        if everything.scale.name != "none":
+            reason = (*reason, chosen_scale_note(everything.scale, [f.scale for f in folds]))
         if everything.many is not None:
             reason = (*reason, f"Learned from {everything.many.reason}.")
         study = Study(

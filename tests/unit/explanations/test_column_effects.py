@@ -118,5 +118,19 @@ def test_what_has_no_effects_is_named():
         interaction(machine, X, 0, 0)
     words = pd.DataFrame({"word": ["a", "b"] * 10, "x": np.arange(20.0)})
     model = make_pipeline(Encode(), KernelRidge()).fit(words, words["x"])
-    with pytest.raises(DomainError, match="no numbers"):
-        column_effect(model, words, "word")
+    many = pd.DataFrame({"word": [f"w{k}" for k in range(200)], "x": np.arange(200.0)})
+    with pytest.raises(DomainError, match=r"200 different entries.*part_effects"):
+        column_effect(model, many, "word")
+
+
+def test_categories_are_added_up_in_the_order_of_their_answers():
+    rng = np.random.default_rng(0)
+    words = pd.DataFrame({"word": list("abc") * 40, "x": rng.normal(size=120)})
+    truth = words["word"].map({"a": 2.0, "b": 0.0, "c": 5.0}) + words["x"]
+    model = make_pipeline(Encode(), KernelRidge("linear", 1e-6, intercept=True)).fit(words, truth)
+    found = column_effect(model, words, "word")
+    assert found.values.tolist() == ["b", "a", "c"]
+    np.testing.assert_allclose(np.diff(found.effect), [2.0, 3.0], atol=0.01)
+    # Minus the mean over the rows; a sum has no spread.
+    np.testing.assert_allclose(found.effect.mean(), 0, atol=1e-9)
+    np.testing.assert_allclose(found.high, found.low, atol=1e-6)

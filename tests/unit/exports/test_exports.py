@@ -159,6 +159,10 @@ def test_classifiers_name_the_same_labels(machine, classes):
         mercer.SVR(Gaussian(1.0)),
         mercer.NuSVR(Gaussian(1.0)),
         mercer.LearnedMetric(mercer.KernelRidge(Gaussian())),
+        mercer.ScaledTarget(mercer.KernelRidge(Gaussian(1.0), 0.1)),
+        mercer.ScaledTarget(mercer.KernelRidge(Gaussian(1.0), 0.1), "log", answer="median"),
+        mercer.ScaledTarget(mercer.KernelRidge(Gaussian(1.0), 0.1), "fourth root"),
+        mercer.ScaledTarget(mercer.SVR(Gaussian(1.0)), "root"),
         mercer.Conformal(mercer.KernelRidge(Gaussian(1.0), 0.1)),
         GridSearchCV(mercer.KernelRidge(Gaussian(1.0)), {"penalty": [0.1, 1.0]}),
         mercer.KernelRidge(Gaussian(1.0), 0.1, follow=mercer.Plan(approximate=Nystrom(20))),
@@ -172,6 +176,38 @@ def test_machines_of_numbers_agree(machine):
     expected = known.machine.predict(NEW)
     close(by_onnx(known, NEW)["prediction"], expected, 1e-12)
     close(in_this_process(known)["predict"](NEW), expected, 1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        mercer.Calibrated(mercer.KernelRidgeClassifier(Gaussian(1.0), 0.1)),
+        mercer.KernelLogistic(Gaussian(1.0), 0.1),
+        mercer.Calibrated(mercer.KernelLogistic(Gaussian(1.0), 1.0)),
+    ],
+    ids=["ridge", "logistic", "calibrated logistic"],
+)
+def test_probabilities_and_what_costs_least_agree(machine, classes):
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(150, 2))
+    y = np.digitize(Z[:, 0] + rng.normal(size=150), [0.8, 1.5][: classes - 1])
+    new = np.vstack([rng.normal(size=(60, 2)), [[40.0, -40.0]]])
+    known = SavedModel(machine.fit(Z, y))
+    expected = known.machine.predict_proba(new)
+    close(by_onnx(known, new)["probabilities"], expected, 1e-12)
+    close(by_onnx(known, new, "single")["probabilities"], expected, 1e-6)
+    close(in_this_process(known)["probabilities"](new), expected, 1e-12)
+    if not isinstance(machine, mercer.Calibrated):
+        return
+    costs = np.array([[0, 1, 2], [7, 0, 1], [9, 5, 0]])[:classes, :classes]
+    dear = mercer.Calibrated(machine.machine, costs=costs)
+    known = SavedModel(dear.fit(Z, y))
+    expected = known.machine.predict(new)
+    assert (expected != machine.predict(new)).any()
+    assert by_onnx(known, new)["prediction"].tolist() == expected.tolist()
+    assert in_this_process(known)["predict"](new).tolist() == expected.tolist()
+    close(in_this_process(known)["probabilities"](new), known.machine.predict_proba(new), 1e-12)
 
 
 @pytest.mark.parametrize("kind", [bool, int, float, str])
@@ -329,8 +365,9 @@ REFUSED = {
     "date": (lambda: saved(None, pd.DataFrame({
         "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(40), "D"),
         "y": np.arange(40.0) % 7})), "the column 'day' is date"),
-    "costs": (lambda: saved(mercer.Calibrated(mercer.SVC("gaussian"), costs=[[0, 1], [5, 0]])
-                            .fit(X, X[:, 0] > 0)), "with costs cannot be exported"),
+    "costs": (lambda: saved(mercer.Calibrated(mercer.SVC("gaussian"), costs=1 - np.eye(3))
+                            .fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))),
+              "with costs cannot be exported: probabilities"),
 }  # fmt: skip
 
 

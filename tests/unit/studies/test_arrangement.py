@@ -84,12 +84,17 @@ def test_arguments_may_be_columns_of_their_own():
         ({"groups": "state"}, "'state' is the target already"),
         ({"time": "person"}, "must hold dates or numbers, found entries such as 'p00'"),
         ({"weights": "person"}, "must hold numbers from 0 on"),
-        ({"groups": "one"}, "all rows are of one group"),
+        ({"groups": "one"}, "'one' has 1 of them, and at least 3 are needed"),
+        ({"groups": "two"}, "'two' has 2 of them, and at least 3 are needed"),
+        ({"groups": "own"}, "each row has an entry of its own in 'own'"),
     ],
 )
 def test_roles_that_cannot_be_are_refused(how, complaint):
     with pytest.raises(DomainError, match=complaint):
-        design(visits(8, 3).assign(one="x"), "state", **how, **QUICK).run()
+        rows = visits(8, 3)
+        own = [f"row {k}" for k in range(len(rows))]
+        two = ["x", "y"] * (len(rows) // 2)
+        design(rows.assign(one="x", two=two, own=own), "state", **how, **QUICK)
 
 
 def test_gaps_in_times_name_their_rows():
@@ -101,6 +106,6 @@ def test_gaps_in_times_name_their_rows():
 
 
 def test_groups_with_one_member_are_groups():
-    rows = visits(30, 1).assign(person=[f"p{k}" for k in range(30)])
+    rows = visits(30, 1).assign(person=[f"p{max(k, 1)}" for k in range(30)])
     found = study(rows, "state", groups="person", kernel="gaussian", **QUICK)
     assert len(found.held_out.prediction) == 30

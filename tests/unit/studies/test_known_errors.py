@@ -7,6 +7,7 @@ import pytest
 import mercer
 from mercer import Conformal, KernelRidge, report
 from mercer.errors import DomainError, ValidityError
+from mercer.machines.conforming.held_out_scores import HeldOutScores
 from mercer.machines.conforming.known_errors import KnownErrors
 from mercer.studies import open_model, study
 
@@ -135,3 +136,14 @@ def test_columns_that_matter_are_told_with_their_spread_and_five_rows(numbers, l
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Which columns matter" in page and "told one by one" in page
     assert labels[0].shares is None  # of a single column there is nothing to divide
+
+
+def test_intervals_count_rows_by_their_weights():
+    scores = np.r_[np.full(50, 1.0), np.full(50, 5.0)]
+    none = np.zeros(100, dtype=int)
+    heavy = np.r_[np.full(50, 1.9), np.full(50, 0.1)]  # the large errors are of few people
+    plain = KnownErrors(HeldOutScores(scores, none))
+    weighted = KnownErrors(HeldOutScores(scores, none, None, heavy))
+    ends = [one.intervals([[0.0]], np.array([0.0]), 0.8)[0, 1] for one in (plain, weighted)]
+    assert ends == [5.0, 1.0]
+    assert "weights" in weighted.guarantee(0.8) and "weights" not in plain.guarantee(0.8)

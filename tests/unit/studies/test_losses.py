@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from mercer import Calibrated, KernelRidgeClassifier, load, save
+from mercer import Calibrated, KernelRidgeClassifier, load, report, save
 from mercer.errors import DomainError, ValidityError
-from mercer.studies import study
+from mercer.studies import open_model, study
 from mercer.studies.folds import pooled_error
-from mercer.studies.losses import cost_matrix, loss_of, ordered
+from mercer.studies.losses import Loss, cost_matrix, loss_of, ordered
 
 QUICK = {"machine": "ridge", "kernel": "linear", "budget": 5.0, "references": False}
 
@@ -154,3 +154,61 @@ def test_tables_of_costs_and_orders():
     for costs in (table, pairs, "ill:well=7, well:ill=2"):
         assert cost_matrix(costs, ["ill", "well"]).tolist() == [[0, 7], [2, 0]]
     assert ordered(["a", "b"], ["b"]) == ["a", "b"]
+
+
+def test_rows_of_weight_two_count_as_two_where_costs_choose():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(40, 1)) + np.repeat([0.0, 1.0], 20)[:, None]
+    codes = np.repeat([0, 1], 20)
+    weights = np.where(np.arange(40) % 3 == 0, 2.0, 1.0)
+    twice = np.repeat(np.arange(40), weights.astype(int))
+    y = np.array(["a", "b"])[codes]
+    classes = np.array(["a", "b"])
+    for given in ({"costs": "a=10,b=1"}, {"measure": "auc"}, {"measure": "logloss"}):
+        loss = loss_of("classify", y, **given)
+        weighted = loss.of_scores(scores, codes, classes, weights)
+        repeated = loss.of_scores(scores[twice], codes[twice], classes)
+        # A calibration counts how many rows there are, too, so that it may differ a little.
+        assert weighted == pytest.approx(repeated, rel=0.02)
+        assert weighted != pytest.approx(loss.of_scores(scores, codes, classes), rel=1e-3)
+    balanced = loss_of("classify", y, measure="balanced", weights=weights)
+    again = loss_of("classify", y[twice], measure="balanced")
+    np.testing.assert_allclose(balanced.matrix, again.matrix)
+
+
+def test_weights_reach_what_chooses_and_what_calibrates(monkeypatch):
+    rows, _ = patients(200, seed=5)
+    rows["people"] = np.where(rows["state"] == "ill", 3.0, 1.0)
+    seen = []
+    plain = Loss.of_scores
+
+    def watched(self, scores, codes, classes, weights=None):
+        seen.append(weights)
+        return plain(self, scores, codes, classes, weights)
+
+    monkeypatch.setattr(Loss, "of_scores", watched)
+    found = study(rows, "state", cost={"ill": 10, "well": 1}, weights="people", **QUICK)
+    weighted = [w for w in seen if w is not None]
+    assert len(weighted) > 0.9 * len(seen)  # others only try out whether the score is a number
+    assert all(w.max() == pytest.approx(3 * w.min()) for w in weighted)
+    # Three times as many are ill as without weights, and probabilities say so.
+    mean = np.average(found.held_out.probabilities[:, 0], weights=rows["people"])
+    share = np.average(rows["state"] == "ill", weights=rows["people"])
+    assert mean == pytest.approx(share, abs=0.03)
+
+
+def test_sets_of_a_model_with_costs_hold_as_often_as_they_say(tmp_path):
+    rows, _ = patients(1200, seed=7)
+    found = study(rows.head(600), "state", cost={"ill": 10, "well": 1}, **QUICK)
+    (path, *_) = report.write(found, tmp_path / "ill")
+    rows.tail(600).to_csv(tmp_path / "new.csv", index=False)
+    (piece,) = list(open_model(path).predict(tmp_path / "new.csv", sets=0.9))
+    truth = rows["state"].tail(600).to_numpy()
+    codes = np.searchsorted(piece.classes, truth)
+    inside = piece.sets[np.arange(600), codes]
+    assert inside.mean() == pytest.approx(0.9, abs=0.05) or inside.mean() > 0.9
+    assert piece.sets.sum(axis=1).min() >= 1
+    # The answer is what costs least; the set is about probability, and holds the likeliest label.
+    P = piece.probabilities
+    if P is not None:
+        assert piece.sets[np.arange(600), P.argmax(axis=1)].all()
