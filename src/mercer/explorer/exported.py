@@ -17,6 +17,7 @@ import numpy as np
 
 from mercer.domains import to_numpy
 from mercer.errors import DomainError
+from mercer.explanations.terms import scale_inside
 from mercer.explorer.entries import NUMBERS
 from mercer.explorer.html_page import render
 from mercer.explorer.reasons import SWAPS, direction
@@ -127,6 +128,12 @@ def _model(subject: Subject, store: ArrayStore) -> dict[str, Any]:
         raise ExportError(
             f"a page without Python works for numbers and categories, and this model reads "
             f"{odd[0]}; run mercer explore without --export"
+        )
+    last = subject.known.stages[1]
+    if scale_inside(last) != "none" or getattr(last, "costs", None) is not None:
+        what = "answers by costs" if scale_inside(last) == "none" else "a target on another scale"
+        raise ExportError(
+            f"a page without Python does not know {what}; run mercer explore without --export"
         )
     written = write_model(subject.known, expanded=True)
     formula = written.formula

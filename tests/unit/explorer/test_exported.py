@@ -79,10 +79,22 @@ def test_machines_that_cannot_be_written_down_are_refused_by_name():
     with pytest.raises(ExportError, match="sequence"):
         export_page(subject_of("sequences"))
     X = np.random.default_rng(0).normal(size=(30, 2))
-    from mercer import PrototypeClassifier
+    from mercer import (
+        Calibrated,
+        KernelRidge,
+        KernelRidgeClassifier,
+        PrototypeClassifier,
+        ScaledTarget,
+    )
 
     with pytest.raises(ExportError, match="PrototypeClassifier"):
         export_page(of_machine(PrototypeClassifier("gaussian"), X, X[:, 0] > 0))
+    scaled = ScaledTarget(KernelRidge("gaussian"), "log")
+    with pytest.raises(ExportError, match="a target on another scale"):
+        export_page(of_machine(scaled, X, np.exp(X[:, 0])))
+    dear = Calibrated(KernelRidgeClassifier("gaussian"), costs=np.array([[0, 5], [1, 0]]))
+    with pytest.raises(ExportError, match="answers by costs"):
+        export_page(of_machine(dear, X, X[:, 0] > 0))
 
 
 def test_a_page_that_would_be_huge_is_refused(monkeypatch):
