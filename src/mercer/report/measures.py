@@ -21,6 +21,7 @@ __all__ = [
     "threshold_text",
 ]
 
+MAX_DIGITS = 6  # of a measure that is nearly perfect
 # What a measure is, in a few words, and whether it is written as a share in percent.
 MEANINGS = {
     "error": ("wrong answers", True),
@@ -139,5 +140,19 @@ def threshold_text(study: Study) -> str:
 def _row(name: str, found: dict[str, float]) -> tuple[str, str, str, str]:
     meaning, share = MEANINGS.get(name, ("", False))
     value, base = found["value"], found["baseline"]
-    write: Any = percent if share else (lambda number: amount(number, 3))
+    write: Any = percent if share else _plain
     return name, write(value), write(base), meaning
+
+
+def _plain(number: float) -> str:
+    """Return a measure with three digits, or more where it would look perfect and is not.
+
+    Examples
+    --------
+    >>> _plain(0.8164), _plain(0.99983), _plain(1.0)
+    ('0.816', '0.9998', '1')
+    """
+    digits = 3
+    while number < 1 and amount(number, digits) == "1" and digits < MAX_DIGITS:
+        digits += 1
+    return amount(number, digits)

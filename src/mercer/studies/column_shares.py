@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["shares_of_columns"]
 
 MAX_ROWS = 40  # of each fold whose scores are divided
-MAX_COLUMNS = 60  # of a table; the time grows with their square
+MAX_COLUMNS = 100  # of a table; the time grows with their square
 MAX_KNOWN = 20_000  # rows that a score is a sum over
 REFERENCE_ROWS = 100  # over which absent columns are averaged
 MAX_ORDERS = 20  # of the columns, where shares are estimated
