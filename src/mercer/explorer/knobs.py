@@ -26,7 +26,7 @@ from mercer.studies.candidates import candidate_kernels
 
 __all__ = ["Decomposed", "Knobs"]
 
-KNOB_ROWS = 400  # that are decomposed anew when the kernel changes, in a tenth of a second
+KNOB_ROWS = 300  # that are decomposed anew when the kernel changes, in a tenth of a second
 PENALTIES = np.logspace(-6, 3, 37)  # along which errors are drawn
 BOUNDARY_SIDE = 44  # places along each column at which the answer is drawn
 MAX_EXPRESSION = 2000  # letters

@@ -183,22 +183,20 @@ def swapped_shares(subject: Subject, row: pd.DataFrame, label: Any = None) -> np
     label : optional
         Whose score; by default that of the answer.
     """
-    import pandas as pd
-
     table = subject.rows
     names = list(table.kinds)
-    count = max(2, min(SWAPS, MAX_SWAPPED // len(names)))
+    count = min(len(table), max(2, min(SWAPS, MAX_SWAPPED // len(names))))
     others = table.frame.iloc[evenly(len(table), count)]
-    same = np.zeros(len(others), dtype=int)
-    parts = []
-    for name in names:
-        part = row.iloc[same].reset_index(drop=True)
-        part[name] = others[name].to_numpy()
-        parts.append(part)
+    # The row itself, and then for each column the row with the entries of the others in turn.
+    frame = row.iloc[np.zeros(1 + len(names) * count, dtype=int)].reset_index(drop=True)
+    for k, name in enumerate(names):
+        column = frame[name].to_numpy(copy=True)
+        column[1 + k * count : 1 + (k + 1) * count] = others[name].to_numpy()
+        frame[name] = column
     if label is None and subject.classes is not None:
         label = subject.ask(row).prediction[0]
-    scores = scores_toward(subject, pd.concat([row, *parts], ignore_index=True), label)
-    return scores[0] - scores[1:].reshape(len(names), len(others)).mean(axis=1)
+    scores = scores_toward(subject, frame, label)
+    return scores[0] - scores[1:].reshape(len(names), count).mean(axis=1)
 
 
 def scores_toward(subject: Subject, frame: pd.DataFrame, label: Any = None) -> np.ndarray:

@@ -20,7 +20,7 @@ __all__ = ["effect", "grid_of", "nearest_other", "smallest_changes"]
 
 GRID = 41  # entries of a column along which the answer is drawn
 MAX_LINES = 8  # classes that are drawn
-MAX_ASKED = 1000  # changed rows that are asked about at once
+MAX_ASKED = 600  # changed rows that are asked about at once
 MIN_TRIED = 6  # entries of each column
 REFINED = 6  # columns whose change is made as small as it can be
 ROUNDS, STEPS = 3, 9  # of refinement, so that what is left is 1/10³ of the first step
@@ -151,17 +151,18 @@ def _turned(subject: Subject, own: RowAnswers, answers: RowAnswers) -> np.ndarra
 
 def _ask_about(subject: Subject, row: pd.DataFrame, trials: list[_Trial]) -> RowAnswers:
     """Return the answers to a row with each of some entries exchanged."""
-    import pandas as pd
-
-    parts, order = [], []
-    for name in dict.fromkeys(trial.column for trial in trials):
-        places = [i for i, trial in enumerate(trials) if trial.column == name]
-        parts.append(subject.rows.repeated(row, name, [trials[i].entry for i in places]))
-        order += places
-    answers = subject.ask(pd.concat(parts, ignore_index=True))
-    prediction = np.empty_like(answers.prediction)
-    prediction[order] = answers.prediction
-    return RowAnswers(prediction)
+    table = subject.rows
+    many = row.iloc[np.zeros(len(trials), dtype=int)].reset_index(drop=True)
+    places: dict[str, list[int]] = {}
+    for i, trial in enumerate(trials):
+        places.setdefault(trial.column, []).append(i)
+    for name, some in places.items():
+        column = many[name].to_numpy(
+            dtype=np.float64 if table.kinds[name] in NUMBERS else object, copy=True
+        )
+        column[some] = [trials[i].entry for i in some]
+        many[name] = column
+    return subject.ask(many)
 
 
 def _trials(subject: Subject, row: pd.DataFrame) -> Iterator[_Trial]:

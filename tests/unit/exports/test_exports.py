@@ -19,6 +19,7 @@ from mercer.cli import app
 from mercer.exports import python_file, write_model
 from mercer.exports.formula import ExportError
 from mercer.kernels import (
+    Categorical,
     Cosine,
     Exponential,
     Gaussian,
@@ -285,6 +286,22 @@ def test_a_table_that_nothing_prepares_agrees(kernel):
     expected = known.machine.predict(sheet.X)
     close(by_onnx(known, sheet.X)["prediction"], expected, 1e-12)
     close(in_this_process(known)["predict"](frame.to_dict("list")), expected, 1e-12)
+
+
+def test_kernels_of_categories_agree():
+    frame = table(gaps=False)[["size", "age", "home", "town"]]
+    kernel = Gaussian(2.0).on("size") + Laplacian(9.0).on("age") * Categorical().on("home")
+    plain = mercer.Plan(route="dual")
+    machine = mercer.KernelRidge(kernel + Categorical().on("home", "town"), 0.5, follow=plain)
+    known = SavedModel(machine.fit(frame, table(gaps=False).y))
+    new = table(30, seed=1, gaps=False)[list(frame)]
+    new.loc[3, "home"] = "never seen"
+    expected = machine.predict(new)
+    close(by_onnx(known, new)["prediction"], expected, 1e-12)
+    model = in_this_process(known)
+    close(model["scores"](new.to_dict("list")), expected, 1e-12)
+    with pytest.raises(ValueError, match="row 2 has no answer"):
+        model["predict"](new.assign(home=new.home.mask(new.index == 2)).to_dict("list"))
 
 
 def test_what_was_written_is_said_in_few_words():
