@@ -95,6 +95,9 @@ class GridSearchCV(theirs.GridSearchCV):
         routed = any(value is not None for value in params.values())
         if routed or get_config()["enable_metadata_routing"] or callable(self.scoring):
             return None
+        shape = np.shape(X)
+        if len(shape) != 2 or 0 in shape:  # scikit-learn has the words for it
+            return None
         asked = list(ParameterGrid(self.param_grid))
         found = [self._native(point, X) for point in asked]
         natives = [machine for machine in found if machine is not None]

@@ -185,3 +185,9 @@ def test_random_features_are_scikit_learns():
         for m in (kernel_approximation, their_approximation)
     )
     np.testing.assert_array_equal(ours, other)
+
+
+@pytest.mark.parametrize("rows", [X[:, 0], X[:0]])
+def test_rows_that_are_none_are_refused_in_scikit_learns_words(rows):
+    with pytest.raises(ValueError, match=r"2D array|0 sample|n_samples=0|Cannot have number"):
+        GridSearchCV(SVC(), {"C": [1.0]}, cv=3).fit(rows, Y[: len(rows)])
