@@ -4,7 +4,10 @@
 class TextbookView {
   constructor(host, list, ask) {
     Object.assign(this, { host, list, ask });
-    this.draw = latest((parts) => ask("textbook", parts), (scene) => this.show(scene));
+    // What comes after another demonstration was opened belongs to the one before.
+    this.draw = latest((parts) => ask("textbook", parts), (scene, parts) => {
+      if (parts.name === this.one.name) this.show(scene);
+    });
     this.names = el("nav", { class: "demonstrations", "aria-label": "Demonstrations" },
       el("ul", {}, list.map((one) => el("li", {}, el("button", { type: "button", "data-name": one.name,
         onclick: () => this.open(one) }, one.title)))));
