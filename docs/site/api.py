@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import typing
 from pathlib import Path
 
 # The modules in the order in which a reader meets them.
@@ -17,7 +18,10 @@ MODULES = (
 
 
 def public_names() -> dict[str, list[str]]:
-    """Return the names that each module says are public, each under the first that has it."""
+    """Return the names that each module says are public, each under the first that has it.
+
+    Modules, constants and names of types, such as `Items`, are not called, and have no page.
+    """
     seen: set[int] = set()
     names: dict[str, list[str]] = {}
     for module in MODULES:
@@ -25,7 +29,8 @@ def public_names() -> dict[str, list[str]]:
         names[module] = []
         for name in home.__all__:
             thing = getattr(home, name)
-            if inspect.ismodule(thing) or id(thing) in seen or not callable(thing):
+            called = callable(thing) and typing.get_origin(thing) is None
+            if inspect.ismodule(thing) or id(thing) in seen or not called:
                 continue
             seen.add(id(thing))
             names[module].append(name)

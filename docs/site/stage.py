@@ -16,6 +16,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
 from api import write_api  # noqa: E402
+from citations import with_targets  # noqa: E402
 from kernel_table import write_kernel_table  # noqa: E402
 
 from mercer.plots.figures import find  # noqa: E402
@@ -41,6 +42,9 @@ def stage(folder: Path) -> None:
         shutil.copy(ROOT / name, folder)
     for page in (*folder.glob("*.md"), *folder.glob("docs/**/*.md")):
         page.write_text(completed(page, folder), encoding="utf-8")
+    for text in ("bishop", "tutorial"):
+        page = folder / "docs" / "theory" / f"{text}.md"
+        page.write_text(with_targets(page.read_text("utf-8"), text), encoding="utf-8")
     stage_examples(folder / "examples")
     write_api(folder / "api")
     write_kernel_table(folder / "api" / "kernel_table.md")

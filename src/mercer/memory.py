@@ -28,7 +28,17 @@ MAX_AGE = 0.01
 
 
 def available() -> int | None:
-    """Return the bytes that this process may still take, or None where nobody knows."""
+    """Return the bytes that this process may still take, or None where nobody knows.
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> available() is None or available() > 0
+    True
+    """
     if _supposed:
         return _supposed[-1][1]
     now = time.monotonic()
@@ -135,6 +145,14 @@ def supposing(free: int | None) -> Iterator[None]:
 
 def format_bytes(count: float) -> str:
     """Return a number of bytes in words.
+
+    Parameters
+    ----------
+    count : float
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from equations import linked, texts_of
 from sphinx.application import Sphinx
 
 SECTION = re.compile(r"^-{3,}\s*$")
@@ -27,7 +28,7 @@ def escaped(line: str) -> str:
 def plain(lines: list[str]) -> list[str]:
     """Return the lines of a docstring as reStructuredText that reads as they were written."""
     made: list[str] = []
-    section, literal = "", False
+    section, literal, texts = "", False, texts_of("\n".join(lines))
     for i, line in enumerate(lines):
         following = lines[i + 1] if i + 1 < len(lines) else ""
         if SECTION.match(following):
@@ -39,8 +40,10 @@ def plain(lines: list[str]) -> list[str]:
         entry = section in FIELDS and line[:1].strip() != ""
         if entry and section == "Attributes":
             made.append(TRAILING.sub(r"\\_", line))
+        elif literal or entry or SECTION.match(line):
+            made.append(line)
         else:
-            made.append(line if literal or entry or SECTION.match(line) else escaped(line))
+            made.append(linked(escaped(line), texts))
     return made
 
 

@@ -76,6 +76,17 @@ def correlated_classes(count: int = 60, seed: int = 0) -> Dataset:
     Both have the same covariance, so the best bound is straight; but it is orthogonal to the line
     between the means only in the inner product of the inverse covariance.
 
+    Parameters
+    ----------
+    count : int
+        Items, half of them in each category.
+    seed : int
+
+    Returns
+    -------
+    Dataset
+        With the error of the best bound in ``extra["bayes_error"]``.
+
     Examples
     --------
     >>> round(correlated_classes().extra["bayes_error"], 5)

@@ -15,7 +15,7 @@ def circle(count: int = 60, radius: float = 1.0, gap: float = 0.3, seed: int = 0
     """Draw crosses inside and circles outside of a circle (figs. 3 and 4).
 
     In the plane no line separates them; after (x₁, x₂) ↦ (x₁², √2x₁x₂, x₂²), the features of
-    ``Polynomial(2)``, the plane z₁ + z₃ = radius² does (Jäkel, Schölkopf & Wichmann, 2007, eq. 9).
+    ``Polynomial(2)``, the plane z₁ + z₃ = radius² does: (9) of Jäkel, Schölkopf & Wichmann (2007).
 
     Parameters
     ----------
@@ -25,6 +25,11 @@ def circle(count: int = 60, radius: float = 1.0, gap: float = 0.3, seed: int = 0
     gap : float
         Width of the empty ring around the circle.
     seed : int
+
+    Returns
+    -------
+    Dataset
+        Labels are 1 inside and −1 outside.
 
     Examples
     --------
@@ -48,6 +53,11 @@ def circle(count: int = 60, radius: float = 1.0, gap: float = 0.3, seed: int = 0
 
 def xor() -> Dataset:
     """Return "either, but not both": four points that no line separates (Minsky & Papert, 1969).
+
+    Returns
+    -------
+    Dataset
+        Labels are 1 where the two numbers differ, −1 where they are the same.
 
     Examples
     --------
@@ -136,6 +146,11 @@ def shj_types() -> dict[str, Dataset]:
     and values there are six ways: type I needs one dimension, type II two (it is `xor` with an
     irrelevant third), III–V a rule with exceptions, type VI all three. People find them harder in
     the order I < II < III, IV, V < VI.
+
+    Returns
+    -------
+    dict of str to Dataset
+        The types "I" to "VI".
 
     Examples
     --------

@@ -19,7 +19,22 @@ __all__ = ["CATEGORIES", "Categories", "CategoryDomain"]
 
 
 class Categories(Points):
-    """One hashable label per item; a row of several columns is the tuple of its values."""
+    """One hashable label per item; a row of several columns is the tuple of its values.
+
+    Parameters
+    ----------
+    labels : ndarray of object
+        A hashable value for each item, or a tuple of them.
+    width : int, optional
+        Columns, where items are rows.
+
+    Examples
+    --------
+    >>> from mercer.domains import CATEGORIES
+    >>> points = CATEGORIES.admit(["oak", "ash", "oak"])
+    >>> len(points), list(points[1:].items())
+    (3, ['ash', 'oak'])
+    """
 
     def __init__(self, labels: np.ndarray, width: int | None = None) -> None:
         super().__init__()
@@ -61,7 +76,13 @@ class Categories(Points):
 
 @dataclass(frozen=True)
 class CategoryDomain(Domain):
-    """Things that can be tested for equality, one or several columns of them."""
+    """Things that can be tested for equality, one or several columns of them.
+
+    Examples
+    --------
+    >>> CategoryDomain().admit([["oak", 1], ["ash", 2]]).width
+    2
+    """
 
     def admit(self, X: Items | Points, name: str = "X") -> Categories:
         if isinstance(X, Categories):

@@ -35,6 +35,13 @@ class Chunk:
     points : Points
     target, weights : ndarray or None
         What came with the rows. Nothing is encoded yet: the target may hold numbers or labels.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> chunk = Chunk(0, 0, VECTORS.admit([[1.0], [2.0]]), target=np.array(["a", "b"]))
+    >>> len(chunk.points), chunk.target.tolist()
+    (2, ['a', 'b'])
     """
 
     number: int

@@ -23,6 +23,14 @@ class Columns(Domain):
     gaps : bool
         Whether numbers of an array may be missing (NaN): some kernel knows what to do then, and
         every other one looks for itself. A DataFrame is always looked at column by column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Columns().admit(np.array([[1.0, 2.0], [3.0, 4.0]])).width
+    2
+    >>> Columns(gaps=True).admit(np.array([[1.0, np.nan]])).width
+    2
     """
 
     gaps: bool = False
@@ -51,7 +59,13 @@ COLUMNS = Columns()
 
 @dataclass(frozen=True)
 class Anything(Domain):
-    """Whatever the user has: rows of arrays and tables, or a sequence of Python objects."""
+    """Whatever the user has: rows of arrays and tables, or a sequence of Python objects.
+
+    Examples
+    --------
+    >>> list(Anything().admit(["cat", {1, 2}]).items())
+    ['cat', {1, 2}]
+    """
 
     def admit(self, X: Items | Points, name: str = "X") -> Points:
         if isinstance(X, Points):

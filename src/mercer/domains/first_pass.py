@@ -47,6 +47,13 @@ class Survey:
         The numbers of these rows in the stream.
     form : ChunkForm
         What all chunks have in common.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, Stream
+    >>> survey = Stream.rows(np.eye(5), size=2).survey(VECTORS)
+    >>> survey.count, survey.chunks, survey.largest, survey.width
+    (5, 3, 2, 5)
     """
 
     count: int

@@ -36,6 +36,15 @@ def as_graph(thing: object) -> Graph:
       edge in both directions, `x` being the attributes of the nodes;
     - a SMILES string or a molecule of RDKit.
 
+    Parameters
+    ----------
+    thing : object
+        Any of these forms.
+
+    Returns
+    -------
+    Graph
+
     Examples
     --------
     >>> as_graph([(0, 1), (1, 2)]) == as_graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])

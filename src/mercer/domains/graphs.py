@@ -34,6 +34,11 @@ __all__ = [
 class Labels:
     """Different labels, each with a number.
 
+    Parameters
+    ----------
+    values : iterable of hashable values
+        Different ones.
+
     Examples
     --------
     >>> Labels(["C", "N"]).places(Labels(["N", "O"]))
@@ -80,7 +85,18 @@ EDGE = Labels((None,))  # and of all such edges
 
 
 class Kind(NamedTuple):
-    """Whether the nodes and the edges of a set of graphs have labels; None if there are none."""
+    """Whether the nodes and the edges of a set of graphs have labels; None if there are none.
+
+    Parameters
+    ----------
+    nodes : bool or None
+    edges : bool or None
+
+    Examples
+    --------
+    >>> GRAPHS.admit([([(0, 1)], ["C", "O"])]).kind
+    Kind(nodes=True, edges=False)
+    """
 
     nodes: bool | None
     edges: bool | None
@@ -99,6 +115,12 @@ class Net:
     edge_codes, edge_labels : ndarray of int, Labels
         The same for each entry of `neighbors`.
     attributes : ndarray of shape (nodes, columns) or None
+
+    Examples
+    --------
+    >>> net = GRAPHS.admit([[(0, 1)], [(0, 1), (1, 2)]]).net
+    >>> net.neighbors[net.starts[3] : net.starts[4]]  # the middle of the second graph
+    array([2, 4])
     """
 
     starts: np.ndarray
@@ -112,6 +134,13 @@ class Net:
 
 class Graphs(Points):
     """A set of graphs: which nodes of a net belong to each. Parts of the set share the net.
+
+    Parameters
+    ----------
+    net : Net
+        What the graphs are parts of.
+    first, last : ndarray of int
+        The nodes of graph i are those from ``first[i]`` to before ``last[i]``.
 
     Examples
     --------
@@ -338,7 +367,19 @@ def _attributes(graphs: Sequence[Graph], name: str) -> np.ndarray | None:
 
 
 def same_kind(left: Kind, right: Kind) -> None:
-    """Refuse to compare graphs with labels to graphs without."""
+    """Refuse to compare graphs with labels to graphs without.
+
+    Parameters
+    ----------
+    left, right : Kind
+
+    Examples
+    --------
+    >>> same_kind(Kind(True, None), Kind(False, None))
+    Traceback (most recent call last):
+        ...
+    mercer.errors.DomainError: graphs with labels on their nodes are compared to graphs ...
+    """
     for where, one, two in zip(("nodes", "edges"), left, right, strict=True):
         if one is not None and two is not None and one != two:
             raise DomainError(

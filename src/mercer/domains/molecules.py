@@ -27,6 +27,13 @@ __all__ = [
 class Molecules(Points):
     """SMILES strings, and the molecules that RDKit reads in them.
 
+    Parameters
+    ----------
+    texts : ndarray of str
+        SMILES.
+    molecules : ndarray of object
+        The same as molecules of RDKit.
+
     Examples
     --------
     >>> points = SMILES.admit(["CO", "c1ccccc1"])

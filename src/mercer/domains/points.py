@@ -40,6 +40,15 @@ class Points:
     A subclass implements ``__len__``, `take` and `items`. Encodings (`view`) are made once for
     the whole set and sliced along with it, so that a kernel working on small tiles never
     validates or encodes the same item twice.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> points = VECTORS.admit([[1.0, 2.0], [3.0, 4.0]])
+    >>> isinstance(points, Points), len(points), points.width
+    (True, 2, 2)
+    >>> list(points[1:].items())
+    [array([3., 4.])]
     """
 
     def __init__(self) -> None:
@@ -112,7 +121,18 @@ class Points:
 
 
 class Domain:
-    """What a kernel can compare. ``admit`` turns a user's container into `Points`."""
+    """What a kernel can compare. ``admit`` turns a user's container into `Points`.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> isinstance(VECTORS, Domain), len(VECTORS.admit([[1.0, 2.0], [3.0, 4.0]]))
+    (True, 2)
+    >>> VECTORS.admit([[1.0], [float("nan")]])
+    Traceback (most recent call last):
+        ...
+    mercer.errors.DomainError: Input X contains NaN at row 1, column 0; remove the item or ...
+    """
 
     def admit(self, X: Items | Points, name: str = "X") -> Points:
         """Validate and encode `X`, raising `DomainError` with the item that is wrong."""
@@ -124,7 +144,22 @@ class Domain:
 
 
 def join(left: Domain, right: Domain) -> Domain | None:
-    """Return a domain that serves two kernels at once, or None if there is none."""
+    """Return a domain that serves two kernels at once, or None if there is none.
+
+    Parameters
+    ----------
+    left, right : Domain
+
+    Returns
+    -------
+    Domain or None
+
+    Examples
+    --------
+    >>> from mercer.domains import STRINGS, VECTORS
+    >>> join(VECTORS, VECTORS) == VECTORS, join(VECTORS, STRINGS)
+    (True, None)
+    """
     return left.merge(right) or right.merge(left)
 
 

@@ -25,6 +25,19 @@ class GramRows(Points):
     `places` says which reference item each row belongs to: the rows of a square training
     matrix are its own references, rows of new items have no place. `symmetric` says that the
     matrix of the references is known to be symmetric, so that nobody needs to look.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (items, references)
+    places : ndarray of int, or None
+    symmetric : bool
+
+    Examples
+    --------
+    >>> from mercer.domains import GRAM_ROWS
+    >>> rows = GRAM_ROWS.admit([[2.0, 1.0], [1.0, 3.0]])
+    >>> rows[1:].matrix, rows[1:].places
+    (array([[1., 3.]]), array([1]))
     """
 
     def __init__(
@@ -79,7 +92,20 @@ class GramDomain(Domain):
 
 
 def require_symmetric(matrix: np.ndarray) -> None:
-    """Refuse a square matrix that is not symmetric up to rounding."""
+    """Refuse a square matrix that is not symmetric up to rounding.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        One that is not square is not looked at.
+
+    Examples
+    --------
+    >>> require_symmetric(np.array([[1.0, 0.5], [0.25, 1.0]]))
+    Traceback (most recent call last):
+        ...
+    mercer.errors.DomainError: a Gram matrix must be symmetric, but entries (0, 1) and (1, 0), ...
+    """
     if matrix.shape[0] == matrix.shape[1]:
         made_symmetric(matrix)
 
@@ -89,6 +115,15 @@ def made_symmetric(matrix: np.ndarray) -> np.ndarray:
 
     Similarities that were computed in tiles, or in single precision, differ from their mirror
     images a little; the mean of both is taken.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        May be overwritten.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
 
     Examples
     --------

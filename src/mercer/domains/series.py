@@ -22,6 +22,12 @@ class Series(Points):
 
     `starts` says where each series begins among the steps, and where the last one ends.
 
+    Parameters
+    ----------
+    steps : ndarray of shape (steps, channels)
+    starts : ndarray of int
+        One more than there are series.
+
     Examples
     --------
     >>> series = SERIES.admit([[1.0, 2.0], [3.0]])

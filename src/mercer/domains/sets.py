@@ -18,6 +18,10 @@ __all__ = ["SETS", "SetDomain", "Sets"]
 class Sets(Points):
     """Python sets, one after the other.
 
+    Parameters
+    ----------
+    sets : ndarray of object
+
     Examples
     --------
     >>> [sorted(s) for s in SETS.admit([{1, 2}, set()]).items()]

@@ -268,6 +268,13 @@ class Rows:
     chunked : bool
         Whether pieces are chunks, whose sums are made one by one and then added up in a fixed
         order, so that it does not matter who has made them.
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> rows = InMemory(VECTORS.admit(np.eye(3)), size=2)
+    >>> isinstance(rows, Rows), rows.count, rows.chunked
+    (True, 3, False)
     """
 
     count: int
@@ -280,6 +287,12 @@ class Rows:
 
 class InMemory(Rows):
     """Rows that are in memory, `size` at a time.
+
+    Parameters
+    ----------
+    points : Points
+    size : int
+        The most rows of a piece.
 
     Examples
     --------
@@ -302,6 +315,16 @@ class InMemory(Rows):
 
 class Streamed(Rows):
     """Rows of a stream that was surveyed: each pass reads it, and must find the same rows.
+
+    Parameters
+    ----------
+    stream : Stream
+    domain : Domain
+        What the rows are admitted to.
+    survey : Survey
+        What the first pass has found.
+    ahead : bool
+        Whether the next chunk is read while one is worked on.
 
     Examples
     --------
@@ -334,6 +357,14 @@ def is_stream(X: object) -> bool:
 
     A mapped array that is smaller is an array like any other.
 
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> is_stream(Stream.rows(np.eye(3))), is_stream(np.eye(3))
@@ -346,6 +377,14 @@ def is_stream(X: object) -> bool:
 
 def in_passes(X: object) -> bool:
     """Tell whether data can only be read in passes: a `Stream` or a Dask collection.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

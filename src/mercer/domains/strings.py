@@ -20,6 +20,10 @@ __all__ = ["STRINGS", "StringDomain", "Strings"]
 class Strings(Points):
     """Python strings, one after the other.
 
+    Parameters
+    ----------
+    texts : ndarray of object
+
     Examples
     --------
     >>> strings = STRINGS.admit(["cat", "", "at"])

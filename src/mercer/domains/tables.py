@@ -37,12 +37,41 @@ MISSING = Missing()
 
 
 def is_frame(X: object) -> TypeGuard[Any]:
-    """Tell a pandas DataFrame from an array without importing pandas."""
+    """Tell a pandas DataFrame from an array without importing pandas.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> is_frame(pd.DataFrame({"height": [1.5]})), is_frame(np.eye(2))
+    (True, False)
+    """
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
 def to_numpy(array: Any) -> np.ndarray:
-    """Return any library's array as NumPy's, from whatever device it is on."""
+    """Return any library's array as NumPy's, from whatever device it is on.
+
+    Parameters
+    ----------
+    array : array of any library
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> to_numpy([[1, 2]])
+    array([[1, 2]])
+    """
     try:
         return np.asarray(array)
     except TypeError:
@@ -50,7 +79,23 @@ def to_numpy(array: Any) -> np.ndarray:
 
 
 class Table(Points):
-    """Rows of a DataFrame, or of a two-dimensional array whose columns have numbers."""
+    """Rows of a DataFrame, or of a two-dimensional array whose columns have numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame, or array of two dimensions
+    name : str
+        What to call it in messages.
+    places : list of int, optional
+        The number that each column has in a larger table, for messages.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"height": [1.5, 2.0], "kind": ["oak", "ash"]}))
+    >>> len(table), table.width, list(table.select(("kind",)).items())
+    (2, 2, [{'kind': 'oak'}, {'kind': 'ash'}])
+    """
 
     def __init__(self, frame: Any, name: str = "X", places: list[int] | None = None) -> None:
         super().__init__()
@@ -207,6 +252,12 @@ def _check_unique(frame: pd.DataFrame, name: str) -> None:
 class Objects(Points):
     """A sequence of arbitrary things; a two-dimensional array is the sequence of its rows.
 
+    Parameters
+    ----------
+    X : sequence of things
+    name : str
+        What to call them in messages.
+
     Examples
     --------
     >>> len(Objects(["cat", "hat", "dog"]))
@@ -242,6 +293,16 @@ def things(X: Items | Points, name: str = "X") -> Objects:
     A list, a Series, an array, `Objects`, or one column of a table; a table of several columns
     is refused, because nobody said which of them holds the things. Rows of a two-dimensional
     array of numbers are things.
+
+    Parameters
+    ----------
+    X : sequence of things, or Points
+    name : str
+        What to call them in messages.
+
+    Returns
+    -------
+    Objects
 
     Examples
     --------

@@ -28,7 +28,25 @@ __all__ = [
 
 
 def admit_target(y: ArrayLike, count: int) -> np.ndarray:
-    """Return `y` as float64 of shape (count,) or (count, targets), refusing what is not finite."""
+    """Return `y` as float64 of shape (count,) or (count, targets), refusing what is not finite.
+
+    Parameters
+    ----------
+    y : array of shape (count,) or (count, targets)
+    count : int
+        How many rows there must be.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> admit_target([1.0, float("nan")], 2)
+    Traceback (most recent call last):
+        ...
+    mercer.errors.DomainError: Input y contains NaN or infinity at row 1
+    """
     try:
         target = real_numbers(column(y, count), "y")
     except DomainError as error:
@@ -41,7 +59,23 @@ def admit_target(y: ArrayLike, count: int) -> np.ndarray:
 
 
 def admit_numbers(y: ArrayLike, count: int) -> np.ndarray:
-    """Return `y` as float64 of shape (count,): one number for each item."""
+    """Return `y` as float64 of shape (count,): one number for each item.
+
+    Parameters
+    ----------
+    y : sequence of numbers
+    count : int
+        How many there must be.
+
+    Returns
+    -------
+    ndarray of shape (count,)
+
+    Examples
+    --------
+    >>> admit_numbers([1, 2], 2)
+    array([1., 2.])
+    """
     target = admit_target(y, count)
     if target.ndim == 2 and target.shape[1] == 1:
         target = _flatten(target)
@@ -51,7 +85,24 @@ def admit_numbers(y: ArrayLike, count: int) -> np.ndarray:
 
 
 def admit_labels(y: ArrayLike, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (codes, classes) so that ``classes[codes]`` are the labels."""
+    """Return (codes, classes) so that ``classes[codes]`` are the labels.
+
+    Parameters
+    ----------
+    y : sequence of labels
+    count : int
+        How many there must be.
+
+    Returns
+    -------
+    (ndarray of int, ndarray)
+        Codes, and the classes in sorted order.
+
+    Examples
+    --------
+    >>> admit_labels(["oak", "ash", "oak"], 3)
+    (array([1, 0, 1]), array(['ash', 'oak'], dtype='<U3'))
+    """
     labels = column(y, count)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = _flatten(labels)
@@ -77,7 +128,27 @@ def admit_labels(y: ArrayLike, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def real_numbers(values: object, name: str) -> np.ndarray:
-    """Return an array of float64, refusing text and complex numbers."""
+    """Return an array of float64, refusing text and complex numbers.
+
+    Parameters
+    ----------
+    values : array, or what can be made one
+    name : str
+        What to call it in messages.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> real_numbers([1, 2], "y")
+    array([1., 2.])
+    >>> real_numbers(["a"], "y")
+    Traceback (most recent call last):
+        ...
+    mercer.errors.DomainError: y must hold numbers (it holds <U1 values)
+    """
     try:
         array = np.asarray(values)
         kind = array.dtype.kind
@@ -95,7 +166,23 @@ def real_numbers(values: object, name: str) -> np.ndarray:
 
 
 def admit_weights(weights: ArrayLike | None, count: int) -> np.ndarray | None:
-    """Return sample weights as float64, or None when all items count alike."""
+    """Return sample weights as float64, or None when all items count alike.
+
+    Parameters
+    ----------
+    weights : sequence of numbers, or None
+    count : int
+        How many there must be.
+
+    Returns
+    -------
+    ndarray of shape (count,), or None
+
+    Examples
+    --------
+    >>> admit_weights([1, 2], 2), admit_weights(None, 2)
+    (array([1., 2.]), None)
+    """
     w = read_weights(weights, count)
     if w is not None and not w.any():
         raise DomainError("all sample weights are zero, so there is nothing to learn from")
@@ -130,6 +217,25 @@ def weigh_classes(
     """Return sample weights times class weights: a dict by label, "balanced", or None.
 
     "balanced" gives all classes the same total, counting an item by its weight.
+
+    Parameters
+    ----------
+    rule : dict of label to weight, "balanced" or None
+    codes : ndarray of int
+        The class of each item.
+    classes : ndarray
+        The labels.
+    weights : ndarray or None
+        Of the items.
+
+    Returns
+    -------
+    ndarray or None
+
+    Examples
+    --------
+    >>> weigh_classes("balanced", np.array([0, 0, 0, 1]), np.array(["a", "b"]), None).round(3)
+    array([0.667, 0.667, 0.667, 2.   ])
     """
     if rule is None:
         return weights

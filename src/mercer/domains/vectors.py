@@ -44,6 +44,24 @@ class Vectors(Points):
     computed from there, where rounding errors are small. For rows that are mostly zero it is
     `ZERO`, so that they stay what they are. `single` asks for similarities in single precision,
     from a solver that checks them.
+
+    Parameters
+    ----------
+    array : array of shape (n, dimensions), or sparse CSR array
+    names : tuple of str, optional
+        Of the columns.
+    origin : array, optional
+    places : list of int, optional
+        The number that each column has in a larger table, for messages.
+    single : bool
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> points = VECTORS.admit([[1, 2], [3, 4]])
+    >>> points.array, points.is_sparse
+    (array([[1., 2.],
+           [3., 4.]]), False)
     """
 
     def __init__(

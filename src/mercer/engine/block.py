@@ -206,6 +206,15 @@ def rows(block: Block, scales: Scales = None) -> tuple[Any, Any]:
 def dots(block: Block) -> Any:
     """Return all xᵀz of a block.
 
+    Parameters
+    ----------
+    block : Block
+
+    Returns
+    -------
+    array of shape (rows, columns) of the block
+        Of the library that the points are in.
+
     Examples
     --------
     >>> from mercer.domains import VECTORS
@@ -217,6 +226,16 @@ def dots(block: Block) -> Any:
 
 def norms(block: Block, scales: Scales = None) -> tuple[Any, Any]:
     """Return |x|² of the rows and |z|² of the columns.
+
+    Parameters
+    ----------
+    block : Block
+    scales : tuple of float or RowTransform, optional
+        What columns are divided by first, or how rows are transformed.
+
+    Returns
+    -------
+    (array, array)
 
     Examples
     --------

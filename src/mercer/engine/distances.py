@@ -54,6 +54,16 @@ SPOILED_ONE_IN = 16
 def squared_distances(block: Block, scales: Scales = None) -> Any:
     """Return all |x − z|² of a block, each to nearly full relative accuracy.
 
+    Parameters
+    ----------
+    block : Block
+    scales : tuple of float or RowTransform, optional
+        What columns are divided by first, or how rows are transformed.
+
+    Returns
+    -------
+    array of shape (rows, columns) of the block
+
     Examples
     --------
     >>> from mercer.domains import VECTORS
@@ -65,6 +75,16 @@ def squared_distances(block: Block, scales: Scales = None) -> Any:
 
 def cityblock(block: Block, scales: Scales = None) -> Any:
     """Return all Σ|xᵢ − zᵢ| of a block.
+
+    Parameters
+    ----------
+    block : Block
+    scales : tuple of float or RowTransform, optional
+        What columns are divided by first, or how rows are transformed.
+
+    Returns
+    -------
+    array of shape (rows, columns) of the block
 
     Examples
     --------

@@ -48,6 +48,15 @@ class Attribution:
         For each item the share of each of its letters, nodes or words; adds up to `totals`.
     units : list of list of str, or None
         What stands at those places.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> from mercer.explanations import explain
+    >>> machine = KernelRidge("linear", penalty=0.1).fit([[0.0, 1.0], [1.0, 0.0]], [0.0, 1.0])
+    >>> part = explain(machine, [[1.0, 0.0]]).parts[0]
+    >>> part.kernel, part.features.shape, part.totals.shape
+    (Linear(), (1, 2), (1,))
     """
 
     kernel: Kernel

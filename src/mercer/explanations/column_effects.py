@@ -46,6 +46,14 @@ class EffectCurve:
     low, high : ndarray of shape (m,)
         Of accumulated effects two standard errors on each side; of partial ones 80 % of the rows.
     rows : int
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> found = column_effect(KernelRidge("linear", 1e-6).fit(X, X[:, 0]), X, 0, count=4)
+    >>> found.column, found.kind, found.rows, len(found.values) == len(found.effect)
+    (0, 'accumulated', 100, True)
     """
 
     column: Any
@@ -88,6 +96,11 @@ def column_effect(
     label : optional
         The class whose probability, or score, is the answer; by default the last.
 
+    Returns
+    -------
+    EffectCurve
+        Effects at the borders of the bins, or at each entry.
+
     Examples
     --------
     >>> from mercer import KernelRidge
@@ -118,6 +131,20 @@ def interaction(
 
     It is H², the share of what both do that is not the sum of what each does. Without `other`, of
     a column with all others together.
+
+    Parameters
+    ----------
+    machine : fitted machine or pipeline
+    X : DataFrame or array
+        Rows such as those that it will see.
+    one, other : str or int
+        Columns; without the second, all others together.
+    label : optional
+        The class whose probability, or score, is the answer; by default the last.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

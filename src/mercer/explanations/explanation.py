@@ -51,6 +51,14 @@ class Explanation:
         The exemplars themselves.
     parts : list of Attribution
         The score divided among the parts of the kernel and their features.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> machine = KernelRidge("linear", penalty=0.1).fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> why = explain(machine, [[0.5], [2.0]])
+    >>> bool(np.allclose(why.offsets + why.contributions.sum(axis=1), why.scores))
+    True
     """
 
     items: list[Any]
@@ -81,6 +89,21 @@ class ItemExplanation:
     """Why a machine decides about one item as it does: ``explanation[i]``.
 
     Print it for a summary; `exemplars`, `features`, `units` and `columns` are tables.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of several items.
+    item : int
+        Which of them.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> machine = KernelRidge("linear", penalty=0.1).fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> why = explain(machine, [[0.5], [2.0]])[1]
+    >>> why.item, len(why.exemplars())
+    (1, 1)
     """
 
     explanation: Explanation
@@ -224,6 +247,11 @@ def explain(
         The class whose score is explained, by default the one that is predicted.
     output : int
         Which of several numbers, for regression.
+
+    Returns
+    -------
+    Explanation
+        Of each item, as ``explanation[i]``.
 
     Examples
     --------

@@ -58,6 +58,14 @@ class ColumnReasons:
     scale : str
         On which the score is: "log" where a logarithm was learned, "none" where it is in the unit
         of the target.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> why = shapley(KernelRidge("gaussian", penalty=0.01).fit(X, X[:, 1]), X[:3])
+    >>> why.columns, why.values.shape, int(why.importance.argmax())
+    ((0, 1), (3, 2), 1)
     """
 
     columns: tuple[Any, ...]
@@ -120,6 +128,11 @@ def shapley(
         come from one row of the reference (by default 100 rows), over which the score is
         averaged; this is what Kernel SHAP samples. "alike": an absent column is fully alike to
         all known ones, its factor being 1.
+
+    Returns
+    -------
+    ColumnReasons
+        The share of each column in each score, with the score where nothing is known.
 
     Notes
     -----
@@ -211,6 +224,16 @@ def shapley_mmd(kernel: Kernel, X: Items, Y: Items) -> ColumnReasons:
     What counts for a set of columns is the squared discrepancy of the kernel that looks at these
     columns only, the others being taken as alike. One row of shares, which add up.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        A product over columns, such as `Gaussian`.
+    X, Y : rows of two tables with the same columns
+
+    Returns
+    -------
+    ColumnReasons
+
     Examples
     --------
     >>> from mercer.kernels import Gaussian
@@ -234,6 +257,17 @@ def shapley_hsic(kernel_x: Kernel, kernel_y: Kernel, X: Items, Y: Items) -> Colu
 
     What counts for a set of columns is the criterion of the kernel that looks at these columns of
     X only, the others being taken as alike. One row of shares, which add up.
+
+    Parameters
+    ----------
+    kernel_x : Kernel
+        A product over columns, such as `Gaussian`.
+    kernel_y : Kernel
+    X, Y : rows of a table, and as many other things
+
+    Returns
+    -------
+    ColumnReasons
 
     Examples
     --------

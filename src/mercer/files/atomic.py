@@ -24,6 +24,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     at `path` stays there. What a process left behind that was killed is removed by the next one
     that writes into the folder; the parts of those that are alive are locked.
 
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    context manager
+        Of the open file.
+
     Examples
     --------
     >>> import tempfile

@@ -60,6 +60,11 @@ def register(name: str, thing: Thing) -> Thing:
     name : str
     thing : function or class
 
+    Returns
+    -------
+    function or class
+        The same one, so that it may be used as a decorator's end.
+
     Examples
     --------
     >>> import os, tempfile

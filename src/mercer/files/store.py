@@ -64,6 +64,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     A file that was damaged, cut short or made by a newer mercer is refused with a `FileError`. The
     checksum finds accidents; it is no signature, and says nothing about who made a file.
 
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    machine, kernel or whatever was saved
+
     Examples
     --------
     >>> import tempfile
@@ -82,6 +90,15 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what is in a file, without making it: versions, the kind of thing, and the notes.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    dict
+        With the keys "format", "mercer", "kind" and "notes".
 
     Examples
     --------

@@ -77,7 +77,14 @@ class Choice(Protocol):
 
 
 class Engine(Protocol):
-    """What computes products, columns, diagonals, whole matrices and sums of similarities."""
+    """What computes products, columns, diagonals, whole matrices and sums of similarities.
+
+    Examples
+    --------
+    >>> engine = engine_named("cpu")
+    >>> isinstance(engine, NumPyEngine), engine.wants(Points())
+    (True, False)
+    """
 
     def wants(self, points: Points) -> bool:
         """Tell whether to take these items where the user leaves it open."""
@@ -320,6 +327,11 @@ _engines: dict[str, Engine] = {"cpu": NumPyEngine(), "cuda": TorchEngine()}
 def register_engine(name: str, engine: Engine) -> None:
     """Give an engine a name by which plans may ask for it; an older one of that name goes.
 
+    Parameters
+    ----------
+    name : str
+    engine : Engine
+
     Examples
     --------
     >>> register_engine("cpu", NumPyEngine())
@@ -330,12 +342,30 @@ def register_engine(name: str, engine: Engine) -> None:
 
 
 def engine_names() -> tuple[str, ...]:
-    """Return the names of all engines."""
+    """Return the names of all engines.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> "cpu" in engine_names()
+    True
+    """
     return tuple(_engines)
 
 
 def engine_named(name: str) -> Engine:
     """Return the engine of a name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Engine
 
     Examples
     --------
@@ -353,6 +383,20 @@ def surveying_engine(asked: str) -> Surveying | None:
     """Return the engine that reads streams itself: the one that is asked for, or that wants to.
 
     None leaves them to this process.
+
+    Parameters
+    ----------
+    asked : str
+        A name, or "auto".
+
+    Returns
+    -------
+    Surveying or None
+
+    Examples
+    --------
+    >>> surveying_engine("cpu") is None
+    True
     """
     some = _engines.values() if asked == "auto" else [engine_named(asked)]
     for engine in some:
@@ -362,7 +406,22 @@ def surveying_engine(asked: str) -> Surveying | None:
 
 
 def name_of(engine: object) -> str:
-    """Return the name of an engine."""
+    """Return the name of an engine.
+
+    Parameters
+    ----------
+    engine : Engine
+        One that has a name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> name_of(engine_named("cpu"))
+    'cpu'
+    """
     return next(name for name, one in _engines.items() if one is engine)
 
 
@@ -371,6 +430,22 @@ def choose_engine(asked: str, points: Points) -> str:
     wants them.
 
     Raises `PlanError` if the one that is asked for cannot have them.
+
+    Parameters
+    ----------
+    asked : str
+        A name, or "auto".
+    points : Points
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS
+    >>> choose_engine("auto", VECTORS.admit([[1.0]]))
+    'cpu'
     """
     if asked == "auto":
         return next((name for name, one in _engines.items() if one.wants(points)), "cpu")
@@ -394,6 +469,11 @@ def assemble(
         What was decided, or a route on this computer's processor.
     precision : {"single", "double"}
         Of the similarities, where the engine lets one choose.
+
+    Returns
+    -------
+    Gram
+        To multiply with, and to take parts of.
 
     Examples
     --------
@@ -423,6 +503,31 @@ def assemble_sketch(
     """Return the sketch of many items by their similarities to some centers.
 
     With `uniform` the centers are a random sample of the items.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    rows : Rows
+        The items.
+    centers : Points
+    decision : Choice or str
+        What was decided, or a route on this computer's processor.
+    precision : {"single", "double"}
+        Of the similarities, where the engine lets one choose.
+    uniform : bool
+
+    Returns
+    -------
+    Sketch
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> from mercer.kernels import Gaussian
+    >>> points = VECTORS.admit(np.eye(3))
+    >>> sketch = assemble_sketch(Gaussian(1.0), InMemory(points, 2), points[:2])
+    >>> type(sketch).__name__
+    'CenterSketch'
     """
     engine = engine_named(_place(decision)[1])
     return engine.sketch(kernel, rows, centers, precision, uniform)
@@ -431,7 +536,31 @@ def assemble_sketch(
 def assemble_features(
     features: Callable[[Points], Any], rows: Rows, count: int, decision: Choice | str = "random"
 ) -> Sketch:
-    """Return the matrix of explicit features of many items, where it was decided to compute."""
+    """Return the matrix of explicit features of many items, where it was decided to compute.
+
+    Parameters
+    ----------
+    features : callable
+        From points to their features, as `features_of` gives it.
+    rows : Rows
+    count : int
+        How many features there are.
+    decision : Choice or str
+        What was decided, or a route on this computer's processor.
+
+    Returns
+    -------
+    Sketch
+
+    Examples
+    --------
+    >>> from mercer.domains import VECTORS, InMemory
+    >>> from mercer.kernels import Linear
+    >>> points = VECTORS.admit(np.eye(3))
+    >>> sketch = assemble_features(features_of(Linear(), points), InMemory(points, 2), 3)
+    >>> type(sketch).__name__
+    'FeatureSketch'
+    """
     engine = engine_named(_place(decision)[1])
     if isinstance(engine, Surveying):
         return engine.features(features, rows, count)
@@ -448,6 +577,25 @@ def multiply(
     """Return K(A, B) @ coefficients, where it was decided to compute.
 
     A machine may have been fitted by an engine that is not here; then NumPy computes.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    A, B : Points
+    coefficients : ndarray of shape (B,) or (B, outputs)
+    decision : Choice or str
+        What was decided, or a route on this computer's processor.
+
+    Returns
+    -------
+    ndarray of shape (A,) or (A, outputs)
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> k = Linear()
+    >>> multiply(k, k.admit([[1.0], [2.0]]), k.admit([[3.0], [4.0]]), np.array([1.0, 1.0]))
+    array([ 7., 14.])
     """
     engine = _engines.get(_place(decision)[1], _engines["cpu"])
     return engine.multiply(kernel, A, B, coefficients)

@@ -45,7 +45,16 @@ SUM_GROUPS = 8  # sums that are kept apart while several threads add to them
 
 
 class Pieces(Protocol):
-    """A symmetric matrix of which a solver asks for parts."""
+    """A symmetric matrix of which a solver asks for parts.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> gram = Dense(np.diag([1.0, 2.0, 3.0]))
+    >>> gram.block(np.array([1, 2]), out=np.empty((2, 2)))
+    array([[2., 0.],
+           [0., 3.]])
+    """
 
     @property
     def order(self) -> int:
@@ -70,7 +79,15 @@ class Pieces(Protocol):
 
 
 class Operator(Protocol):
-    """A symmetric matrix that a solver can multiply with, and can ask for as an array."""
+    """A symmetric matrix that a solver can multiply with, and can ask for as an array.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> gram = Dense(np.array([[2.0, 1.0], [1.0, 3.0]]))
+    >>> gram.order, gram @ np.ones(2), gram.diagonal()
+    (2, array([3., 4.]), array([2., 3.]))
+    """
 
     @property
     def order(self) -> int:
@@ -96,7 +113,15 @@ class Operator(Protocol):
 
 
 class Gram(Operator, Pieces, Protocol):
-    """A Gram matrix as an engine makes it: both of a piece and in parts."""
+    """A Gram matrix as an engine makes it: both of a piece and in parts.
+
+    Examples
+    --------
+    >>> from mercer.gram import Dense
+    >>> Dense(np.diag([1.0, 2.0, 3.0])).part(np.array([0, 2])).matrix()
+    array([[1., 0.],
+           [0., 3.]])
+    """
 
     def fill(self, out: np.ndarray) -> None:
         """Write the whole matrix into an array, in the precision of that."""
@@ -167,6 +192,12 @@ class Blocked:
 
     Products with it, and its blocks and rows, are computed tile by tile.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        Without unresolved heuristics.
+    points : Points
+
     Examples
     --------
     >>> import numpy as np
@@ -228,6 +259,10 @@ class Blocked:
 class LowRank:
     """The Gram matrix ΦΦᵀ of explicit features, never multiplied out unless asked for.
 
+    Parameters
+    ----------
+    features : array of shape (n, features), dense or sparse
+
     Examples
     --------
     >>> import numpy as np
@@ -280,6 +315,16 @@ def product(kernel: Kernel, A: Points, B: Points, coefficients: np.ndarray) -> n
 
     Every row is summed in the same order whatever the number of threads, so that the answer is
     the same to the last bit.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    A, B : Points
+    coefficients : ndarray of shape (B,) or (B, outputs)
+
+    Returns
+    -------
+    ndarray of shape (A,) or (A, outputs)
 
     Examples
     --------
@@ -374,7 +419,26 @@ def _add(T: np.ndarray, coefficients: np.ndarray, out: np.ndarray) -> None:
 
 
 def features_of(kernel: Kernel, points: Points) -> Callable[[Points], Any]:
-    """Return the map from points to features, its columns fixed by `points`."""
+    """Return the map from points to features, its columns fixed by `points`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : Points
+
+    Returns
+    -------
+    callable
+        From points to a dense or sparse array, one row for each.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> points = Linear().admit([[1.0], [2.0]])
+    >>> features_of(Linear(), points)(points)
+    array([[1.],
+           [2.]])
+    """
     found = kernel.map_features(points)
     if found is None:
         raise ValidityError(f"{kernel!r} has no finite feature map for the primal route")

@@ -46,6 +46,23 @@ class Kernel(Value):
         Whether tiles may be evaluated on several threads at once.
     heuristic : tuple of str
         Parameters that may be the name of a heuristic until `resolve` has seen data.
+
+    Examples
+    --------
+    >>> from mercer.kernels import proved
+    >>> @kernel
+    ... class SameLength(Kernel):
+    ...     def pair(self, x, z):
+    ...         return float(len(x) == len(z))
+    ...
+    ...     def prove(self):
+    ...         return proved(self, "equality of a property is an inner product of indicators")
+    >>> SameLength()(["oak", "ash", "beech"])
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    >>> SameLength().proof().verdict
+    'proved'
     """
 
     domain: ClassVar[Domain] = ANYTHING
@@ -387,7 +404,25 @@ OPERATIONS: dict[str, Callable[..., Kernel]] = {}
 
 
 class VectorKernel(Kernel):
-    """A kernel on rows of numbers, evaluated block by block in array-API code."""
+    """A kernel on rows of numbers, evaluated block by block in array-API code.
+
+    Examples
+    --------
+    >>> from mercer.kernels import dots, proved
+    >>> @kernel
+    ... class Doubled(VectorKernel):
+    ...     def pair(self, x, z):
+    ...         return 2.0 * float(np.dot(x, z))
+    ...
+    ...     def evaluate(self, block):
+    ...         return 2.0 * dots(block)
+    ...
+    ...     def prove(self):
+    ...         return proved(self, "twice an inner product")
+    >>> Doubled()([[1.0], [3.0]])
+    array([[ 2.,  6.],
+           [ 6., 18.]])
+    """
 
     domain: ClassVar[Domain] = VECTORS
     threads: ClassVar[bool] = True

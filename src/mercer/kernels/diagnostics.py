@@ -81,6 +81,17 @@ def check(k: Kernel | str, X: Items | Points) -> Checkup:
     Unresolved heuristics are resolved on `X` first. Of more than 3000 items an evenly spread
     3000 are looked at.
 
+    Parameters
+    ----------
+    k : Kernel or name of a kernel
+    X : sequence of things
+        Items that it compares.
+
+    Returns
+    -------
+    Checkup
+        Findings as attributes, and in words when it is printed.
+
     Examples
     --------
     >>> from mercer.kernels import Gaussian

@@ -30,6 +30,14 @@ NAMES: dict[str, Kernel] = {
 def named(kernel: object) -> Kernel:
     """Return a kernel itself, or the one that a name stands for.
 
+    Parameters
+    ----------
+    kernel : Kernel or str
+
+    Returns
+    -------
+    Kernel
+
     Examples
     --------
     >>> named("gausian")

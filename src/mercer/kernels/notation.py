@@ -60,6 +60,15 @@ class NotationError(ValidityError):
 def parse(text: str) -> Kernel:
     """Return the kernel that an expression stands for. Nothing is evaluated as Python.
 
+    Parameters
+    ----------
+    text : str
+        As `repr` writes kernels, or one of their names.
+
+    Returns
+    -------
+    Kernel
+
     Examples
     --------
     >>> parse("Gaussian('median').on('height', 'weight') + 2 * Categorical().on('species')")

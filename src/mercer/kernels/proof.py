@@ -37,6 +37,12 @@ class Similarity(Protocol):
 class Witness:
     """Points whose Gram matrix has a negative eigenvalue, so that the kernel cannot be valid.
 
+    Parameters
+    ----------
+    points : sequence of things
+    eigenvalue : float
+        The smallest one of their Gram matrix.
+
     Examples
     --------
     >>> from mercer.kernels import Sigmoid
@@ -113,6 +119,18 @@ _WORDS = {
 
 def proved(kernel: Similarity, rule: str, *premises: Proof) -> Proof:
     """State that `kernel` is valid by `rule`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    rule : str
+        Why, in words, with its source.
+    *premises : Proof
+        Of the kernels that it is made of.
+
+    Returns
+    -------
+    Proof
 
     Examples
     --------

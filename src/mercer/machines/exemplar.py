@@ -46,9 +46,9 @@ class ExemplarClassifier(ClassifierMixin, Machine):
         Any similarity; it need not be positive semi-definite. Probabilities need one that is not
         negative.
     priors : {None, "empirical"} or sequence of float
-        Probabilities of the classes before anything is seen. None: all the same, as in (21);
-        "empirical": their shares of the examples; or one number for each class, in the order of
-        `classes_`, with sum 1.
+        Probabilities of the classes before anything is seen. None: all the same, as in (21) of
+        Jäkel, Schölkopf & Wichmann (2007); "empirical": their shares of the examples; or one
+        number for each class, in the order of `classes_`, with sum 1.
 
     Attributes
     ----------

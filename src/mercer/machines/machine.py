@@ -48,6 +48,12 @@ class Machine(Abilities, BaseEstimator):
     """An estimator with a kernel: parameters, tags, and the way through the first two rooms.
 
     Whatever a subclass says about new items, it says about a `Stream` of them too.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge, SVC
+    >>> isinstance(SVC(), Machine), KernelRidge("gaussian", 0.1).get_params()["penalty"]
+    (True, 0.1)
     """
 
     kernel: Any

@@ -43,8 +43,9 @@ class PrototypeClassifier(ScoreClassifier):
         the classes, pooled over them (divided by the sum of the weights). It is the right idea of
         orthogonality where dimensions are correlated (fig. 2), and needs the linear kernel.
     threshold : float, optional
-        θ of (5) and (11), for two classes: the second is answered where the difference of the
-        mean similarities exceeds it. By default it is ½(|μ₂|² − |μ₁|²), halfway between the means.
+        θ of (5) and (11) of Jäkel, Schölkopf & Wichmann (2007), for two classes: the second is
+        answered where the difference of the mean similarities exceeds it. By default it is
+        ½(|μ₂|² − |μ₁|²), halfway between the means.
 
     Attributes
     ----------

@@ -26,6 +26,15 @@ def as_model(thing: object) -> Model:
     `FromSciPy`, or a `GaussianDensity` if it is a `multivariate_normal`; a `CategoricalHMM` or
     `GaussianHMM` of hmmlearn becomes a `HiddenMarkovModel`.
 
+    Parameters
+    ----------
+    thing : object
+        A model, or an object of another library.
+
+    Returns
+    -------
+    Model
+
     Examples
     --------
     >>> from scipy import stats

@@ -29,6 +29,13 @@ class Model(Value):
     ----------
     domain : Domain
         What it is about; admits and encodes the user's objects.
+
+    Examples
+    --------
+    >>> from mercer.models import GaussianDensity
+    >>> model = GaussianDensity().fit([[1.0], [3.0]])
+    >>> isinstance(model, Model), model.log_density([[2.0]]).round(3), model.fitted
+    (True, array([-0.919]), True)
     """
 
     domain: ClassVar[Domain] = ANYTHING

@@ -183,6 +183,13 @@ class FromTorch(UserDensity):
         Whether `function` takes the rows of all things at once, and returns one number for each.
     device : str
         Where to compute: "cpu", "cuda", ...
+
+    Examples
+    --------
+    >>> def exponential(x, log_rate):
+    ...     return log_rate - log_rate.exp() * x
+    >>> FromTorch(exponential, {"log_rate": 0.5}).parameter_names
+    ['log_rate']
     """
 
     function: Callable[..., Any]
@@ -247,6 +254,19 @@ def from_log_density(
 ) -> FromLogDensity:
     """Return a model of a user's own log density, a function of a thing and of parameters.
 
+    Parameters
+    ----------
+    function : callable
+        ``function(x, **theta)`` returns ln p(x|θ).
+    vectorized : bool
+        Whether it takes the rows of all things at once, and returns one number for each.
+    **theta : float or array
+        Parameters, all of them free. Fitting begins with them.
+
+    Returns
+    -------
+    FromLogDensity
+
     Examples
     --------
     >>> def coin(x, log_odds):
@@ -267,6 +287,21 @@ def from_torch(
     """Return a model of a user's own log density in Torch, with exact scores.
 
     Torch comes with the extra ``gpu``.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, **theta)`` returns ln p(x|θ) as a tensor.
+    vectorized : bool
+        Whether it takes the rows of all things at once, and returns one number for each.
+    device : str
+        Where to compute: "cpu", "cuda", ...
+    **theta : float or array
+        Parameters, all of them free. Fitting begins with them.
+
+    Returns
+    -------
+    FromTorch
 
     Examples
     --------

@@ -216,6 +216,17 @@ def size_of(kernel: Kernel, points: Points, products: bool = False, **known: Any
         Whether the kernel's values are multiplied tile by tile, not stored.
     **known
         What else is known, as in `Size`; it goes before what is found here.
+
+    Returns
+    -------
+    Size
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> size = size_of(Linear(), Linear().admit([[1.0, 2.0], [3.0, 4.0]]))
+    >>> size.items, size.features
+    (2, 2)
     """
     finite = kernel.map_features(points) if "features" not in known else None
     tiles = working_bytes(kernel, points, products=products)

@@ -290,6 +290,21 @@ def requested(follow: Plan | Decision | None, sketches: bool = False) -> Plan:
 
     A decision that is to be followed asks for the route, solver, precision and approximation that
     were decided.
+
+    Parameters
+    ----------
+    follow : Plan, Decision or None
+    sketches : bool
+        Whether the machine knows approximations.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> requested(None) == Plan()
+    True
     """
     if isinstance(follow, Decision):
         follow = _again(follow)
@@ -306,6 +321,14 @@ def requested(follow: Plan | Decision | None, sketches: bool = False) -> Plan:
 
 def asks_for_sketch(follow: object) -> bool:
     """Tell whether a user has asked for an approximation.
+
+    Parameters
+    ----------
+    follow : Plan, Decision or None
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

@@ -237,6 +237,10 @@ def choose_ridge(request: Plan, size: Size) -> Decision:
         What the user has already decided.
     size : Size
 
+    Returns
+    -------
+    Decision
+
     Examples
     --------
     >>> decision = choose_ridge(Plan(memory=10**9), Size(items=1000, condition=1e3))
@@ -410,6 +414,10 @@ def choose_sketch(
         Whether a loss is minimized by Newton's method, not one system solved.
     whole : bool
         Whether the system itself is needed, so that steps will not do.
+
+    Returns
+    -------
+    Decision
 
     Examples
     --------

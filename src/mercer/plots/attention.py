@@ -40,6 +40,10 @@ def plot_attention(
     spreads : dict of str to float, optional
         Standard deviations of the shares, drawn as lines across the ends of the bars.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> ax = plot_attention({"age": 0.2, "size": 0.7, "color": 0.1}, most=2)
@@ -109,6 +113,10 @@ def plot_effect(
         Of several answers.
     percent : bool
         Whether answers are probabilities.
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------

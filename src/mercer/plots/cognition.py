@@ -45,6 +45,10 @@ def plot_observed(
     labels : bool
         Whether the stimuli are named, if there is one model.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from mercer.cognition import GCM, medin_schaffer
@@ -110,6 +114,10 @@ def plot_learning(
     names : sequence of str, optional
         Of the rows of an array.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> ax = plot_learning({"easy": [0.3, 0.1, 0.0], "hard": [0.5, 0.4, 0.3]})
@@ -169,6 +177,10 @@ def plot_map(
     colors : sequence of colors, optional
         One for each stimulus.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from mercer.cognition import stimulus_map
@@ -205,6 +217,15 @@ def plot_map(
 
 def plot_gradient(gradient: Gradient, ax: Axes | None = None) -> Axes:
     """Draw a generalization gradient through its data, with the other shapes that were tried.
+
+    Parameters
+    ----------
+    gradient : Gradient
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------

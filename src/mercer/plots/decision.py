@@ -89,6 +89,22 @@ def plot_points(
 ) -> Axes:
     """Draw labeled points of the plane, each class with its color and marker.
 
+    Parameters
+    ----------
+    X : array of shape (n, 2)
+    y : array of shape (n,)
+    ax : Axes, optional
+    names : tuple of str, optional
+        What the sorted labels mean, for a legend.
+    classes : sequence of labels, optional
+        All that there are, where some have no point here; each keeps its color.
+    size : float
+        Area of a marker, in points.
+
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from mercer.datasets import xor
@@ -194,6 +210,10 @@ def plot_decision_image(
         Of a machine with several classes: the score of one class, minus that of another if given.
         By default the class that the machine chooses.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -223,6 +243,20 @@ def decision_gradient(
 
     Two evaluations for each number in x, all at once, so it works for every kernel and machine.
     The error is about 1e-10 of the function's size, divided by the scale of x.
+
+    Parameters
+    ----------
+    machine : fitted machine, or Function
+    x : array
+        A vector, in any shape.
+    toward, against : labels, optional
+        Of a machine with several classes: the score of one, minus that of another if given. By
+        default the class that the machine chooses.
+
+    Returns
+    -------
+    ndarray
+        As many numbers as `x` has.
 
     Examples
     --------

@@ -51,6 +51,10 @@ def plot_letters(
     limit : float, optional
         The contribution that has the strongest color; by default the largest.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> ax = plot_letters("gattaca", [0.0, 1.0, 0.5, 0.5, 0.0, -1.0, 0.0])
@@ -113,6 +117,10 @@ def plot_nodes(
     limit : float, optional
         The contribution that has the strongest color; by default the largest.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> ax = plot_nodes(Graph([(0, 1), (1, 2)], labels="CCO"), [0.1, 0.2, -0.3])
@@ -149,6 +157,10 @@ def plot_atoms(
     ax : Axes, optional
     limit : float, optional
         The contribution that has the strongest color; by default the largest.
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------

@@ -48,6 +48,10 @@ def plot_function(
     **line
         Passed to ``ax.plot``, or to ``ax.contour`` in the plane.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from mercer.kernels import Gaussian
@@ -156,8 +160,8 @@ def plot_weights(
 ) -> Axes:
     """Draw the weight wᵢ of each exemplar in f = Σ wᵢk(·, xᵢ), class by class, smallest first.
 
-    A large penalty makes the weights of a class alike, as in the exemplar model (21); without a
-    penalty few exemplars shout against each other (24).
+    A large penalty makes the weights of a class alike, as in the exemplar model (21) of Jäkel,
+    Schölkopf & Wichmann (2007); without a penalty few exemplars shout against each other (24).
 
     Parameters
     ----------
@@ -169,6 +173,10 @@ def plot_weights(
         Which of several outputs.
     names : tuple of str, optional
         What the sorted labels mean, for a legend.
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------

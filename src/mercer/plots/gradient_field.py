@@ -43,6 +43,10 @@ def plot_gradient_field(
     arrows, resolution : int
         Arrows, and shades, in each direction.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from mercer.kernels import Gaussian

@@ -45,6 +45,10 @@ def plot_gram(
         What the sorted labels mean; by default the labels.
     colorbar : bool
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> ax = plot_gram([[1.0, 0.2, 0.9], [0.2, 1.0, 0.1], [0.9, 0.1, 1.0]], y=["a", "b", "a"])
@@ -128,6 +132,10 @@ def plot_spectrum(
     label : str, optional
         Name of the line in a legend.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> import numpy as np
@@ -157,6 +165,18 @@ def plot_spectrum(
 
 def effective_rank(eigenvalues: ArrayLike, penalty: float | None = None) -> float:
     """Return how many directions count: degrees of freedom, or the entropy of the spectrum.
+
+    Parameters
+    ----------
+    eigenvalues : sequence of float
+        Negative ones count as zero.
+    penalty : float, optional
+        λ of Σ μ/(μ + λ), the degrees of freedom of ridge regression; without it, exp(−Σ p log p)
+        with p = μ/Σμ.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -52,6 +52,10 @@ STYLE: Any = {
 def style() -> AbstractContextManager[None]:
     """Return a context in which new figures look like ours; settings return to yours at its end.
 
+    Returns
+    -------
+    context manager
+
     Examples
     --------
     >>> import matplotlib

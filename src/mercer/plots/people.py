@@ -39,6 +39,10 @@ def plot_recovery(
         By default the first.
     ax : Axes, optional
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from mercer.cognition import GCM, five_four, recover
@@ -65,6 +69,15 @@ def plot_recovery(
 
 def plot_model_recovery(recovery: ModelRecovery, ax: Axes | None = None) -> Axes:
     """Draw how often each model is chosen (columns) where another one is true (rows).
+
+    Parameters
+    ----------
+    recovery : ModelRecovery
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------
@@ -94,6 +107,15 @@ def plot_model_recovery(recovery: ModelRecovery, ax: Axes | None = None) -> Axes
 def plot_power(found: PowerCurve, ax: Axes | None = None) -> Axes:
     """Draw how often the right model is chosen, against the number of people.
 
+    Parameters
+    ----------
+    found : PowerCurve
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> import pandas as pd
@@ -118,6 +140,15 @@ def plot_profile(profile: ParameterProfile, ax: Axes | None = None) -> Axes:
 
     Below the line the data put up with the value.
 
+    Parameters
+    ----------
+    profile : ParameterProfile
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> import pandas as pd
@@ -140,6 +171,15 @@ def plot_learning_curve(
     curves: BlockCurve | Mapping[str, BlockCurve], ax: Axes | None = None
 ) -> Axes:
     """Draw learning curves with their intervals over people.
+
+    Parameters
+    ----------
+    curves : BlockCurve, or dict of name to BlockCurve
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------

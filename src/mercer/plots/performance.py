@@ -41,6 +41,10 @@ def plot_agreement(
     seed : int
         Of the choice of 3000 points where there are more.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> ax = plot_agreement([1.0, 2.0, 3.0], [1.1, 1.9, 3.2])
@@ -94,6 +98,20 @@ class Reliability:
 def reliability(probability: ArrayLike, happened: ArrayLike, bins: int = 10) -> Reliability:
     """Group probabilities into bins of about equal size, and count what happened in each.
 
+    Parameters
+    ----------
+    probability : sequence of float
+        What was promised.
+    happened : sequence of bool
+        What came.
+    bins : int
+        Fewer, if there are not so many different probabilities.
+
+    Returns
+    -------
+    Reliability
+        Means, shares, counts and intervals of the bins, and the expected calibration error.
+
     Examples
     --------
     >>> found = reliability([0.1, 0.1, 0.9, 0.9], [0, 0, 1, 0], bins=2)
@@ -145,6 +163,10 @@ def plot_calibration(
     bins : int
         Groups of about equal size.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> ax = plot_calibration([0.1, 0.1, 0.9, 0.9], [False, False, True, True], bins=2)
@@ -187,6 +209,10 @@ def plot_confusion(
         The order of rows and columns; by default sorted.
     most : int
         Classes to show, the most frequent ones; a last column counts labels beyond them.
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------
@@ -280,6 +306,10 @@ def plot_curve(
         above that the curve would be flat beside it.
     percent : bool
         Whether errors are shares.
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------

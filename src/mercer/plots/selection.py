@@ -46,6 +46,10 @@ def plot_path(
     criterion : {"loo", "gcv", "evidence", "misclassification"}, optional
         What to draw of a `RidgePath`, by default its leave-one-out error.
 
+    Returns
+    -------
+    Axes
+
     Examples
     --------
     >>> from sklearn.model_selection import GridSearchCV
@@ -170,6 +174,10 @@ def plot_surface(
         The cell to frame; by default that of the smallest error, of several the first.
     write : callable
         Makes the text of an error.
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------

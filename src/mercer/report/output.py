@@ -126,6 +126,14 @@ def _notes(study: Study, command: Sequence[str]) -> dict[str, Any]:
 def metrics(study: Study) -> dict[str, Any]:
     """Return what `metrics.json` holds: plain values only, None for what is unknown.
 
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    dict
+
     Examples
     --------
     >>> import pandas as pd
@@ -252,6 +260,14 @@ def predictions(study: Study) -> pd.DataFrame:
     Of a file that was too large to learn from all of it, the other rows are there too, and a
     column ``fold`` says in which fold a row was held out; it is empty for rows that were not
     learned from at all.
+
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    DataFrame
 
     Examples
     --------

@@ -58,6 +58,14 @@ def html(study: Study) -> str:
     It loads nothing from anywhere, runs nothing, and is the same each time it is made from the
     same study. Everything that comes from the data is escaped.
 
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> import pandas as pd

@@ -75,6 +75,11 @@ def mmd(
     features : int
         Number of random features.
 
+    Returns
+    -------
+    Statistic
+        A number, with its p-value if there were permutations.
+
     Notes
     -----
     Exact: each pass over the n²/2 similarities serves as many permutations as fit into memory.

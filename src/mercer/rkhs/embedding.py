@@ -34,6 +34,13 @@ class Embedding(Function):
 
     It is a `Function` of few points, and as such as fast to evaluate and to compare.
 
+    Parameters
+    ----------
+    kernel : Kernel
+    points : Points
+        The items whose sections it is made of.
+    coefficients : ndarray
+
     Attributes
     ----------
     error : float
@@ -84,6 +91,11 @@ def mean_embedding(
         value costs as many similarities as there are centers, however many items there are.
     seed : int
         Of that choice.
+
+    Returns
+    -------
+    Function
+        An `Embedding`, if there are centers.
 
     Notes
     -----

@@ -69,6 +69,11 @@ def empirical_map(kernel: Kernel, X: Items | Points, rank: int | None = None) ->
     rank : int, optional
         Keep only this many of the largest eigenvalues.
 
+    Returns
+    -------
+    EmpiricalMap
+        Callable with items; its features are a matrix with a row for each.
+
     Examples
     --------
     >>> import numpy as np

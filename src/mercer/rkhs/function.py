@@ -220,6 +220,16 @@ class Function:
 def section(kernel: Kernel, x: object) -> Function:
     """Return k(·, x), the function that stands for one thing: its representer of evaluation.
 
+    Parameters
+    ----------
+    kernel : Kernel
+    x : object
+        One thing.
+
+    Returns
+    -------
+    Function
+
     Examples
     --------
     >>> from mercer.kernels import Gaussian

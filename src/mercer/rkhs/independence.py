@@ -40,6 +40,11 @@ def hsic(
         Number of random pairings for a p-value against independence; 0 for none.
     seed : int
 
+    Returns
+    -------
+    Statistic
+        A number, with its p-value if there were permutations.
+
     Notes
     -----
     Where the two matrices do not fit, their tiles are computed, and computed again for each

@@ -17,6 +17,10 @@ __all__ = ["Statistic", "orders", "permutation_test", "require_count"]
 class Statistic(float):
     """A number, with the p-value of a test if there is one.
 
+    Parameters
+    ----------
+    value : float
+
     Attributes
     ----------
     pvalue : float or None

@@ -48,6 +48,15 @@ class Found:
         The parameters as given, and each start.
     fixed : dict
         Parameters that were not searched, and why.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.linspace(0.0, 6.0, 20)[:, None]
+    >>> found = search(KernelRidge(Gaussian(1.0), penalty=0.1), X, np.sin(X[:, 0]))
+    >>> found.criterion, sorted(found.parameters)
+    ('leave-one-out', ['kernel__bandwidth', 'penalty'])
     """
 
     machine: Any

@@ -40,6 +40,14 @@ class HeldOut:
         Of `error`, if the items are a sample of independent ones.
     account : Account
         How it was computed.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> X = np.arange(6.0)[:, None]
+    >>> found = leave_one_out(KernelRidge("linear", penalty=0.1), X, 2.0 * X[:, 0])
+    >>> found.predictions.shape, bool(np.allclose(found.error, np.mean(found.residuals**2)))
+    ((6,), True)
     """
 
     predictions: np.ndarray
@@ -68,6 +76,19 @@ def leave_one_out(
     Others are fitted once for each item, on their part of one Gram matrix. A heuristic such as
     ``Gaussian("median")`` is resolved for each item anew, without it, which takes a Gram matrix
     each time: give a number where that is too slow.
+
+    Parameters
+    ----------
+    machine : classifier or regressor
+        Not fitted.
+    X : items
+    y : labels or numbers
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    HeldOut
+        Predictions, residuals, and the error with its standard error.
 
     Examples
     --------
@@ -125,6 +146,18 @@ def generalized_cross_validation(
 
     It is the leave-one-out error with all leverages replaced by their mean.
 
+    Parameters
+    ----------
+    machine : ridge-like machine
+        Such as `KernelRidge`; not fitted.
+    X : items
+    y : array of shape (n,) or (n, targets)
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> from mercer import KernelRidge
@@ -142,6 +175,18 @@ def log_marginal_likelihood(
 
     The targets have covariance K + λW⁻¹ and mean zero; an intercept has a flat prior. With several
     targets their logarithms are added.
+
+    Parameters
+    ----------
+    machine : ridge-like machine
+        Such as `KernelRidge`; not fitted.
+    X : items
+    y : array of shape (n,) or (n, targets)
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -58,6 +58,14 @@ class NestedScores:
         What is to be said about the grid.
     account : Account
         Where the time went, and what was shared.
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> X = np.linspace(0.0, 6.0, 30)[:, None]
+    >>> found = nested_cv(KernelRidge("gaussian"), X, np.sin(X[:, 0]), {"penalty": [0.01, 0.1, 1]})
+    >>> found.scores.shape, len(found.candidates), found.inner_scores.shape
+    ((5,), 3, (5, 3))
     """
 
     scores: np.ndarray
@@ -133,6 +141,11 @@ def nested_cv(
     sample_weight : sequence of float, optional
     verbose : int
         From 1 on a progress bar is shown in scripts too, if they run in a terminal.
+
+    Returns
+    -------
+    NestedScores
+        The score of each outer fold, and what was chosen for it.
 
     Warns
     -----

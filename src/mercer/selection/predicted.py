@@ -33,6 +33,11 @@ def plan_search(estimator: Any, X: Items, grid: Any) -> Decision:
     X : items
     grid : dict or list of dict
 
+    Returns
+    -------
+    Decision
+        With the bytes that the candidate takes that needs most.
+
     Examples
     --------
     >>> import numpy as np
@@ -71,6 +76,16 @@ def plan_search(estimator: Any, X: Items, grid: Any) -> Decision:
 
 def plan_nested_cv(estimator: Any, X: Items, grid: Any) -> Decision:
     """Return what nested cross-validation would need: its searches come one after the other.
+
+    Parameters
+    ----------
+    estimator : machine, or a pipeline that ends with one
+    X : items
+    grid : dict or list of dict
+
+    Returns
+    -------
+    Decision
 
     Examples
     --------

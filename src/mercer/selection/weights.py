@@ -65,6 +65,14 @@ class Weighted:
         Of each kernel alone, between 0 and 1.
     kernels : tuple of Kernel
         As given, with their heuristics resolved.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> found = learn_weights([Gaussian(1.0).on(0), Gaussian(1.0).on(1)], X, np.sin(X[:, 0]))
+    >>> found.criterion, found.weights.shape, found.penalty
+    ('alignment', (2,), None)
     """
 
     weights: np.ndarray
@@ -115,6 +123,11 @@ def learn_weights(
     normalize : bool
         Whether weights are those of kernels with the same variance in their feature space, so
         that they can be compared. `kernel` has the factors that this needs.
+
+    Returns
+    -------
+    Weighted
+        Weights, and the weighted sum as a kernel.
 
     Notes
     -----

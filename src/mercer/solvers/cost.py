@@ -76,6 +76,12 @@ class Size:
         Bytes of what kernels make of the items before they compare them: counts of patterns.
     feature_row : float or None
         Bytes of the explicit features of one item, where most of them are zero and not stored.
+
+    Examples
+    --------
+    >>> size = Size(items=1000, row=80.0)
+    >>> size.items, size.route, size.definite
+    (1000, 'dual', True)
     """
 
     items: int

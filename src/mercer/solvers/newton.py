@@ -214,12 +214,35 @@ class Descent(Generic[P, S]):
 class NewtonSolution(Solution):
     """A solution whose `history` holds gradient norms, the last one being the certificate.
 
+    Parameters
+    ----------
+    coefficients : ndarray
+    intercept : float or ndarray
+    status : str
+        "solved", or why not.
+    certificate : float
+    solver : str
+    penalty : float
+    history : tuple of float
+    message : str
+        What to try, if it is not solved.
+    weights : ndarray or None
+        Of features, on the primal route.
+    approximation : optional
+        What was approximated, and how well.
+
     Attributes
     ----------
     objectives : tuple of float
         Σ loss + λ/2 |f|² at each of them.
     products : int
         Steps of conjugate gradients in all.
+
+    Examples
+    --------
+    >>> found = NewtonSolution(np.zeros(2), 0.0, "solved", 1e-9, "newton", 1.0, products=7)
+    >>> found.products, found.certificate
+    (7, 1e-09)
     """
 
     objectives: tuple[float, ...] = ()

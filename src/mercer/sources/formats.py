@@ -59,6 +59,11 @@ class Hints:
         The layout of that file, as its source gave it.
     part : str or None
         The table that is meant, of a file with several: a sheet of a workbook, for example.
+
+    Examples
+    --------
+    >>> Hints(target="kind").target
+    'kind'
     """
 
     target: str | None = None
@@ -84,6 +89,12 @@ class Format:
         What such files begin with.
     sniff : callable, optional
         ``sniff(beginning)`` tells by the first bytes of a file, unpacked, whether it is one.
+
+    Examples
+    --------
+    >>> words = Format("words", lambda path, hints: None, (".words",), marks=(b"WORDS",))
+    >>> words.name, words.endings
+    ('words', ('.words',))
     """
 
     name: str
@@ -147,6 +158,15 @@ def register_format(format: Format) -> Format:
     """Add a format of your own, which is asked before mercer's; the last one added comes first.
 
     Another format of the same name that was added before is replaced.
+
+    Parameters
+    ----------
+    format : Format
+
+    Returns
+    -------
+    Format
+        The same one.
 
     Examples
     --------

@@ -131,6 +131,18 @@ def read_frame(
 ) -> Sheet:
     """Read a DataFrame as `read` reads a file; what its types say is believed.
 
+    Parameters
+    ----------
+    frame : DataFrame of pandas, polars or Arrow
+    target, types, skip_bad, limit, seed
+        As in `read`.
+    task, roles, missing, drop_duplicates
+        As in `read`.
+
+    Returns
+    -------
+    Sheet
+
     Examples
     --------
     >>> import pandas as pd
@@ -334,6 +346,15 @@ def _require_used(columns: list[Column], name: str, rows: int) -> list[Column]:
 
 def recipe(sheet: Sheet) -> dict[str, Any]:
     """Return how a sheet was read, in plain values, for reading other files with `chunks`.
+
+    Parameters
+    ----------
+    sheet : Sheet
+
+    Returns
+    -------
+    dict
+        What JSON can hold.
 
     Examples
     --------

@@ -42,6 +42,12 @@ class RowRoles:
         The column of each role that there is.
     dated : bool
         Whether times are days since 1970.
+
+    Examples
+    --------
+    >>> roles = RowRoles(groups=np.array(["ann", "bob"]), names={"groups": "person"})
+    >>> roles.groups.tolist(), roles.time, roles.names
+    (['ann', 'bob'], None, {'groups': 'person'})
     """
 
     groups: np.ndarray | None = None

@@ -64,6 +64,12 @@ class BadRow:
 
     Where there are no lines, `unit` says what is counted: "row" or "graph".
 
+    Parameters
+    ----------
+    line : int
+    problem : str
+    unit : {"line", "row", "graph"}
+
     Examples
     --------
     >>> print(BadRow(17, "the target 'kind' is missing"))

@@ -66,6 +66,10 @@ def stream(
     rows : int, optional
         The most rows of a chunk. Without it, a chunk has about 32 MB.
 
+    Returns
+    -------
+    Stream
+
     Examples
     --------
     >>> import tempfile, pathlib

@@ -182,6 +182,14 @@ SCALES = (0.5, 1.0, 2.0)  # of bandwidths, in units of the heuristic's
 def family_names(task: str | None = None) -> tuple[str, ...]:
     """Return the names of all families for a task, or for any.
 
+    Parameters
+    ----------
+    task : {"classify", "regress"}, optional
+
+    Returns
+    -------
+    tuple of str
+
     Examples
     --------
     >>> family_names("regress")
@@ -338,6 +346,17 @@ def on_columns(kernel: Kernel, X: Any, columns: Sequence[Column]) -> Kernel:
 
     One that names its columns stays as it is. Another is meant for all columns of numbers, or for
     the only column there is.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : DataFrame, or other items, which are left alone
+    columns : sequence of Column
+        What each column is taken for.
+
+    Returns
+    -------
+    Kernel
 
     Examples
     --------

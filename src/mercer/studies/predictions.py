@@ -16,6 +16,11 @@ __all__ = ["Predictions"]
 class Predictions:
     """What a machine says about some rows of a table.
 
+    Parameters
+    ----------
+    classes : ndarray or None
+        In the order of probabilities and sets.
+
     Attributes
     ----------
     sheet : Sheet
@@ -26,6 +31,15 @@ class Predictions:
         What is doubtful about the answers; None if the model keeps nothing to tell by.
     intervals : ndarray of shape (rows, 2) or None
     sets : ndarray of shape (rows, classes) and bool, or None
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.sources import read_frame
+    >>> sheet = read_frame(pd.DataFrame({"size": [1.5, 2.0], "kind": ["a", "b"]}), "kind")
+    >>> found = Predictions(sheet, np.array(["a", "b"]))
+    >>> found.prediction.tolist(), found.probabilities
+    (['a', 'b'], None)
     """
 
     sheet: Sheet

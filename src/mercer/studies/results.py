@@ -58,6 +58,12 @@ class Attempt:
         Whether it is the one in the end.
     note : str
         Why it was left out, if it was.
+
+    Examples
+    --------
+    >>> tried = Attempt("SVC", candidates=12, error=0.05, error_se=0.01, chosen=True)
+    >>> tried.machine, tried.error, tried.chosen
+    ('SVC', 0.05, True)
     """
 
     machine: str
@@ -84,6 +90,12 @@ class Surface:
         Its values.
     errors : ndarray of shape (kernels, values)
         Mean error of the inner folds of the rows that choose: all, or of many a sample.
+
+    Examples
+    --------
+    >>> found = Surface(("Linear()",), "C", (1.0, 10.0), np.array([[0.2, 0.1]]))
+    >>> found.values[int(found.errors[0].argmin())]
+    10.0
     """
 
     rows: tuple[str, ...]
@@ -102,6 +114,13 @@ class LearningCurve:
     errors, standard_errors : ndarray of float
     verdict : str
         Whether more rows would help, in words.
+
+    Examples
+    --------
+    >>> sizes, errors = np.array([50, 100]), np.array([0.3, 0.2])
+    >>> curve = LearningCurve(sizes, errors, np.array([0.03, 0.02]), "more rows would help")
+    >>> curve.verdict
+    'more rows would help'
     """
 
     sizes: np.ndarray
@@ -124,6 +143,12 @@ class HeldOutPredictions:
         The outer fold in which each row was held out.
     rows : ndarray of int
         Which rows of the study these are; all of them, unless there are very many.
+
+    Examples
+    --------
+    >>> found = HeldOutPredictions(np.array([1.0, 2.0]), None, np.array([0, 1]), np.arange(2))
+    >>> found.prediction[found.fold == 1]
+    array([2.])
     """
 
     prediction: np.ndarray
@@ -146,6 +171,13 @@ class UnsampledRows:
         Of these rows.
     bad : tuple of BadRow
         Rows that could not be read.
+
+    Examples
+    --------
+    >>> some = np.array(["a", "b"])
+    >>> found = UnsampledRows(np.array([7, 9]), some, some, None, error=0.0, error_se=0.0)
+    >>> found.rows.tolist(), found.error
+    ([7, 9], 0.0)
     """
 
     rows: np.ndarray
@@ -159,7 +191,18 @@ class UnsampledRows:
 
 @dataclass(frozen=True)
 class Neighbor:
-    """A row that is like another one: its place in the study, and the similarity (at most 1)."""
+    """A row that is like another one: its place in the study, and the similarity (at most 1).
+
+    Parameters
+    ----------
+    place : int
+    similarity : float
+
+    Examples
+    --------
+    >>> Neighbor(place=5, similarity=0.9)
+    Neighbor(place=5, similarity=0.9)
+    """
 
     place: int
     similarity: float
@@ -176,6 +219,11 @@ class Example:
     reason : str
         Why it is shown, in a few words.
     neighbors : tuple of Neighbor
+
+    Examples
+    --------
+    >>> Example(3, "most like its class", (Neighbor(5, 0.9),)).neighbors[0].similarity
+    0.9
     """
 
     place: int
@@ -251,6 +299,15 @@ class Study:
     held_out_error : tuple of float, or None
         The error and its standard error as measured in the outer folds, whose machines have
         learned from fewer rows. `error` is smaller where more rows clearly help.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.studies import study
+    >>> rows = pd.DataFrame({"weight": [3.0, 4.1, 22.0, 30.5] * 6, "animal": [*"ccdd"] * 6})
+    >>> found = study(rows, "animal", machine="prototype", budget=5)
+    >>> found.task, found.error, found.baseline_error
+    ('classify', 0.0, 0.5)
     """
 
     task: str

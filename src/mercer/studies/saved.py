@@ -43,6 +43,17 @@ class SavedModel:
         How to read a table in the same way; None if it was not saved with the machine.
     notes : dict
         What else was saved, such as the error that was estimated.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import mercer
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.mercer")
+    ...     mercer.save(mercer.KernelRidge("linear").fit([[1.0], [2.0]], [1.0, 2.0]), path)
+    ...     model = open_model(path)
+    >>> type(model.machine).__name__, model.recipe
+    ('KernelRidge', None)
     """
 
     machine: Any
@@ -218,6 +229,14 @@ def join_rows(parts: list[SheetRows]) -> SheetRows:
 
 def open_model(path: str | os.PathLike[str]) -> SavedModel:
     """Return the machine of a file that `mercer.report.write` or `mercer.save` has made.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    SavedModel
 
     Examples
     --------

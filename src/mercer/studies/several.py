@@ -58,6 +58,10 @@ def study_targets(
     how
         As in `study`, for all of them.
 
+    Returns
+    -------
+    dict of str to Study
+
     Examples
     --------
     >>> import pandas as pd

@@ -170,6 +170,10 @@ def study(
     show : bool, optional
         Whether to draw a progress bar; by default in interactive sessions.
 
+    Returns
+    -------
+    Study
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -210,7 +214,27 @@ def design(
     scale: str | None = None,
     target_scale: str | None = None,
 ) -> StudyDesign:
-    """Return what `study` would do, with the same arguments; everything is read and checked."""
+    """Return what `study` would do, with the same arguments; everything is read and checked.
+
+    Parameters
+    ----------
+    data, target, task, kernel, machine, budget, types, skip_bad, seed, references
+        As in `study`.
+    groups, time, weights, missing, drop_duplicates, cost, order, measure, scale
+        As in `study`.
+
+    Returns
+    -------
+    StudyDesign
+        Its `run` does it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"weight": [3.0, 4.1, 22.0, 30.5] * 6, "animal": [*"ccdd"] * 6})
+    >>> design(rows, "animal", machine="prototype", budget=5).outer
+    10
+    """
     if task is not None and task not in TASKS:
         raise ValidityError(f"task cannot be {task!r}{suggestion(task, TASKS)}")
     if scale not in (None, "none"):
@@ -308,6 +332,14 @@ class StudyDesign:
     budget : float
         Seconds.
     with_references : bool
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"weight": [3.0, 4.1, 22.0, 30.5] * 6, "animal": [*"ccdd"] * 6})
+    >>> plan = design(rows, "animal", machine="prototype", budget=5)
+    >>> plan.task, plan.budget, len(plan.families)
+    ('classify', 5, 1)
     """
 
     task: str

@@ -54,6 +54,12 @@ class KernelCase:
         Functions that the kernel's `repr` mentions, by name.
     tolerance : float
         Allowed rounding error, relative to the larger self-similarity of a pair.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> KernelCase(Gaussian(1.0), [[float(i)] for i in range(8)]).tolerance
+    1e-10
     """
 
     kernel: Kernel
@@ -115,6 +121,20 @@ class MachineCase:
     """An unfitted machine with items to learn from, their targets, and new items.
 
     `target` holds numbers of shape (n,) or (n, targets), or labels.
+
+    Parameters
+    ----------
+    machine : BaseEstimator
+    items : sequence of things
+    target : array
+    new : sequence of things
+
+    Examples
+    --------
+    >>> from mercer import KernelRidge
+    >>> case = MachineCase(KernelRidge("linear"), [[1.0], [2.0]], [1.0, 2.0], [[3.0]])
+    >>> len(case.items), len(case.new)
+    (2, 1)
     """
 
     machine: Any
@@ -200,6 +220,12 @@ class SolverCase:
         Whether it wants the Gram matrix as features Φ with K = ΦΦᵀ.
     seed : int
         Of the systems.
+
+    Examples
+    --------
+    >>> from mercer.solvers import Eigen
+    >>> SolverCase(Eigen()).features
+    False
     """
 
     solver: Solver

@@ -244,6 +244,10 @@ def check_kernel(
     tolerance : float
         Allowed rounding error, relative to the larger self-similarity of a pair.
 
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> from mercer.kernels import from_function

@@ -39,7 +39,15 @@ Law = Callable[[Any], None]
 
 
 class Inapplicable(Exception):
-    """A law that claims nothing about a case; the message says why."""
+    """A law that claims nothing about a case; the message says why.
+
+    Examples
+    --------
+    >>> def has_features(case):
+    ...     raise Inapplicable("the kernel has infinitely many")
+    >>> apply_all({"features": has_features}, None)
+    []
+    """
 
 
 def by_name(*laws: Law) -> dict[str, Law]:
@@ -48,7 +56,23 @@ def by_name(*laws: Law) -> dict[str, Law]:
 
 
 def apply(law: Law, case: object) -> None:
-    """Hold one law against a case; whatever goes wrong is an `AssertionError` that names both."""
+    """Hold one law against a case; whatever goes wrong is an `AssertionError` that names both.
+
+    Parameters
+    ----------
+    law : callable
+        A function of a case.
+    case : object
+
+    Examples
+    --------
+    >>> def positive(case):
+    ...     assert case > 0, "it is negative"
+    >>> apply(positive, -1)
+    Traceback (most recent call last):
+        ...
+    AssertionError: positive does not hold for -1: it is negative
+    """
     try:
         law(case)
     except Inapplicable:

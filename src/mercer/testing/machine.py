@@ -210,6 +210,21 @@ def check_machine(
 ) -> list[str]:
     """Hold all laws of machines against one; return the names of those that apply.
 
+    Parameters
+    ----------
+    machine : BaseEstimator
+        Not fitted.
+    items : sequence of things
+        What to learn from.
+    target : array of shape (n,) or (n, targets)
+        Numbers, or labels.
+    new : sequence of things
+        Other items.
+
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> import numpy as np

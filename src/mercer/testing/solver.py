@@ -211,6 +211,10 @@ def check_solver(solver: Solver, *, features: bool = False) -> list[str]:
     features : bool
         Whether it wants the Gram matrix as features.
 
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> from mercer.solvers import Eigen

@@ -39,6 +39,16 @@ def frozen(cls: type) -> Any:
 
     Kernels and models are made so, as ``@kernel class ...`` and ``@model class ...``.
 
+    Parameters
+    ----------
+    cls : type
+        With annotated parameters, and defaults for some.
+
+    Returns
+    -------
+    type
+        The same class, with an initializer and frozen values.
+
     Examples
     --------
     >>> @frozen

@@ -46,7 +46,9 @@ class VaryingAbstraction(LuceModel):
         each number of parts in each category, made by merging the two nearest means again and
         again (by the given metric with equal attention); which partitions to try is our choice.
     sensitivity, attention, bias, gamma, order, exponent, free, loss
-        As in `GCM`, and so are starts, random_state and max_iter.
+        As in `GCM`.
+    starts, random_state, max_iter
+        As in `GCM`.
 
     Attributes
     ----------
@@ -179,7 +181,9 @@ class MixtureModel(LuceModel):
     components : int or dict of category to int
         For each category; at most as many as it has exemplars.
     sensitivity, attention, bias, gamma, free, loss
-        As in `GCM`, and so are starts, random_state and max_iter.
+        As in `GCM`.
+    starts, random_state, max_iter
+        As in `GCM`.
 
     Attributes
     ----------

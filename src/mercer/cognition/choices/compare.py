@@ -45,6 +45,14 @@ class Comparison:
         What was held out.
     by : str
         The column that decides which model is best.
+
+    Examples
+    --------
+    >>> from mercer.cognition import GCM, PrototypeModel, medin_schaffer
+    >>> models = {"exemplars": GCM(), "prototypes": PrototypeModel()}
+    >>> found = compare(models, medin_schaffer(counts=True))
+    >>> found.best, found.by, found.predicted["exemplars"].shape
+    ('exemplars', 'aic', (16, 2))
     """
 
     table: pd.DataFrame
@@ -106,6 +114,11 @@ def compare(
         being every folds-th of them. Of trials there are five.
     by : str, optional
         Column to sort by. By default held_out, or aic, or sse, the first that is known.
+
+    Returns
+    -------
+    Comparison
+        The models fitted to all answers, and a table with a row for each, the best first.
 
     Examples
     --------

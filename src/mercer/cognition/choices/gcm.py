@@ -196,6 +196,11 @@ def context_model(similarities: Sequence[float], **more: Any) -> GCM:
     **more
         Other parameters of the `GCM`.
 
+    Returns
+    -------
+    GCM
+        Not fitted, with sensitivity and attention that have these similarities.
+
     Examples
     --------
     >>> model = context_model([0.5, 0.25]).fit([[0, 0], [1, 1]], ["a", "b"])
@@ -222,10 +227,11 @@ class PrototypeModel(LuceModel):
 
     Parameters
     ----------
+    starts, random_state, max_iter
+        As in `GCM`.
     sensitivity, attention, bias, gamma, order, exponent, free, loss
-        As in `GCM`, and so are starts, random_state and max_iter. As s^γ = exp(−γ·c·d^p), only
-        the product of γ and c matters: if both are free, γ keeps its value and c is fitted, which
-        counts as one parameter.
+        As in `GCM`. As s^γ = exp(−γ·c·d^p), only the product of γ and c matters: if both are
+        free, γ keeps its value and c is fitted, which counts as one parameter.
 
     Attributes
     ----------

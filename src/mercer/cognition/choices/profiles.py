@@ -39,6 +39,13 @@ class ParameterProfile:
     cutoff : float
         The fall at the ends of the interval.
     level : float
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"value": [1.0, 2.0, 3.0], "fall": [2.5, 0.0, 1.0]})
+    >>> found = ParameterProfile("sensitivity", table, best=2.0, cutoff=1.92, level=0.95)
+    >>> found.table.loc[found.table["fall"] <= found.cutoff, "value"].tolist()  # in the interval
+    [2.0, 3.0]
     """
 
     name: str
@@ -72,6 +79,11 @@ def parameter_profile(
         Of the interval that the profile is to show.
     subject : int, optional
         Of one subject instead of all together.
+
+    Returns
+    -------
+    ParameterProfile
+        Its table has the other free parameters as they are fitted at each value.
 
     Examples
     --------

@@ -53,6 +53,16 @@ def inverse_base_rate(blocks: int = 15) -> Design:
     Twice the same problem: symptoms I and PC come with the common disease C, three times as often
     as I and PR with the rare disease R. Six cues: I1, PC1, PR1, I2, PC2, PR2.
 
+    Parameters
+    ----------
+    blocks : int
+        Of eight trials, six with a common disease and two with a rare one.
+
+    Returns
+    -------
+    Design
+        Stimuli of six cues, 1 where a symptom is there.
+
     Examples
     --------
     >>> problem = inverse_base_rate()
@@ -75,6 +85,11 @@ def inverse_base_rate_human() -> pd.DataFrame:
 
     Rows are combinations of symptoms, Co and Ro the diseases of the other problem, and PCo its PC
     (Kruschke, 1996, table 2).
+
+    Returns
+    -------
+    DataFrame
+        A row for each combination of symptoms that was shown, a column for each answer.
 
     Examples
     --------
@@ -102,6 +117,11 @@ def dot_patterns(
         Members of each category.
     blocks : int
     seed : int
+
+    Returns
+    -------
+    Design
+        Stimuli of 18 coordinates, with their categories and blocks.
 
     Examples
     --------
@@ -133,6 +153,11 @@ def dot_patterns_asked(
         Levels of distortion of new patterns.
     each : int
         New patterns of each level and category.
+
+    Returns
+    -------
+    Experiment
+        With the patterns of the training as exemplars, and without answers.
 
     Examples
     --------
@@ -200,6 +225,12 @@ def probabilistic_diagnosis(trials: int = 250, seed: int = 0) -> tuple[np.ndarra
     The rare disease has a base rate of ¼. Given the first symptom alone, both are equally
     probable; people who learned from such patients think the rare one more probable.
 
+    Parameters
+    ----------
+    trials : int
+        Patients, at least 2.
+    seed : int
+
     Returns
     -------
     (ndarray of shape (trials, 4), ndarray of shape (trials,))
@@ -245,6 +276,11 @@ def information_integration(
     spread : float
         Standard deviation across the bound; along it, it is three times as large.
     seed : int
+
+    Returns
+    -------
+    Design
+        Stimuli of two dimensions, all of them in one block.
 
     Examples
     --------

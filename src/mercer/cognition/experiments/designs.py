@@ -151,6 +151,11 @@ def shj(kind: int | str, blocks: int = 16) -> Design:
     kind : {1, 2, 3, 4, 5, 6} or {"I", "II", "III", "IV", "V", "VI"}
     blocks : int
 
+    Returns
+    -------
+    Design
+        Eight stimuli of three binary dimensions.
+
     Examples
     --------
     >>> "".join(shj("II").categories)
@@ -172,6 +177,10 @@ def shj_human() -> np.ndarray:
     Proportions over 40 people and 16 trials (Nosofsky, Gluck, Palmeri, McKinley & Glauthier, 1994,
     Memory & Cognition 22, 352–369).
 
+    Returns
+    -------
+    ndarray of shape (6, 16)
+
     Examples
     --------
     >>> shj_human().mean(axis=1).round(4)
@@ -185,6 +194,16 @@ def five_four(blocks: int = 16) -> Design:
 
     Every block shows each stimulus once. 1110 is nearer to the mean of category A than 1010, but
     1010 has nearer neighbors in it.
+
+    Parameters
+    ----------
+    blocks : int
+        Each shows all nine stimuli.
+
+    Returns
+    -------
+    Design
+        Nine stimuli of four binary dimensions.
 
     Examples
     --------
@@ -202,6 +221,16 @@ def medin_schaffer(counts: bool = False) -> Experiment:
     Medin & Schaffer (1978), experiment 2: the nine training stimuli, then seven new ones. The
     printed proportions are 32nds, rounded; with ``counts=True`` the responses are the answers out
     of 32.
+
+    Parameters
+    ----------
+    counts : bool
+        Whether responses are counts out of 32, not proportions.
+
+    Returns
+    -------
+    Experiment
+        With nine exemplars, and answers to them and to seven new stimuli.
 
     Examples
     --------

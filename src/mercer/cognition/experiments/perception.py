@@ -53,6 +53,11 @@ def circles(kind: str = "size") -> Experiment:
     ----------
     kind : {"size", "angle"}
 
+    Returns
+    -------
+    Experiment
+        With the learned stimuli as exemplars, and counts of answers to all sixteen.
+
     Examples
     --------
     >>> seen = circles("size")
@@ -82,6 +87,11 @@ def filtration_condensation(kind: str = "filtration", blocks: int = 8) -> Design
     blocks : int
         Of eight trials.
 
+    Returns
+    -------
+    Design
+        Eight stimuli of two dimensions.
+
     Examples
     --------
     >>> "".join(filtration_condensation("filtration").categories)
@@ -103,6 +113,11 @@ def condensation_human() -> Experiment:
     """Return how often 40 people called each of the eight stimuli A while learning condensation.
 
     320 answers to each stimulus, of all blocks together.
+
+    Returns
+    -------
+    Experiment
+        Counts of A and B for each of the eight stimuli.
 
     Examples
     --------

@@ -42,6 +42,15 @@ class Search:
         The smallest of the losses.
     curves : tuple of ndarray
         The simulated curve of each design at the best end.
+
+    Examples
+    --------
+    >>> from mercer.cognition import DeltaRule, shj
+    >>> design = shj("I", blocks=4)
+    >>> observed = DeltaRule(0.1, 4.0).simulate(design, subjects=20)
+    >>> found = fit_curves(DeltaRule(0.05, 2.0), [observed], design, subjects=20, starts=1).search_
+    >>> found.free, found.ends.shape, found.sse == found.losses.min()
+    (('rate', 'choice'), (1, 2), np.True_)
     """
 
     free: tuple[str, ...]

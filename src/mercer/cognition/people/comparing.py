@@ -52,6 +52,13 @@ class PeopleComparison:
     cv : str or None
     by : str
         The column that decides which model is best.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"bic": [210.0, 225.5]}, ["exemplars", "prototypes"])
+    >>> found = PeopleComparison(table, {}, pd.DataFrame(), cv=None, by="bic")
+    >>> found.best
+    'exemplars'
     """
 
     table: pd.DataFrame
@@ -109,6 +116,11 @@ def compare_people(
         Of the folds, and of the posterior.
     **options
         Of `fit_people`, such as ``method="mcem"``.
+
+    Returns
+    -------
+    PeopleComparison
+        The populations, and a table with a row for each model, the best first.
 
     Examples
     --------

@@ -28,6 +28,12 @@ class BlockCurve:
         A row for each block: errors, low, high, people (how many had trials in it).
     persons : ndarray of shape (people, blocks)
         NaN where someone had no trials.
+
+    Examples
+    --------
+    >>> found = learning_curve([[0.5, 0.25], [0.25, 0.0]])
+    >>> found.table["people"].tolist(), found.persons.shape
+    ([2, 2], (2, 2))
     """
 
     table: pd.DataFrame
@@ -54,6 +60,11 @@ def learning_curve(
     samples : int
         Of people, drawn with replacement.
     random_state : int, Generator or None
+
+    Returns
+    -------
+    BlockCurve
+        A row for each block, with the shares of single people.
 
     Examples
     --------
@@ -114,6 +125,19 @@ def attention_over_trials(learner: Any, X: ArrayLike, categories: ArrayLike) -> 
     Attention is `attention_` (ALCOVE), `tuning_` (SUSTAIN) or `associability_` (Mackintosh, Pearce
     & Hall). Each row is a fit to the trials so far. The first rows are NaN, until each category
     has been told once: before, a learner would not know what there is to tell apart.
+
+    Parameters
+    ----------
+    learner : ALCOVE, SUSTAIN or another learner with attention
+        Not fitted; its parameters are those of all fits.
+    X : array of shape (trials, dimensions)
+        The stimuli, in the order in which they were shown.
+    categories : sequence of length trials
+        What was told after each.
+
+    Returns
+    -------
+    ndarray of shape (trials, dimensions)
 
     Examples
     --------

@@ -45,6 +45,13 @@ class Identification:
     correlation : DataFrame
         Of the estimates.
     warnings : tuple of str
+
+    Examples
+    --------
+    >>> from mercer.cognition import GCM, five_four
+    >>> found = identify(GCM(3.0, free=("sensitivity",)), five_four(), trials=20)
+    >>> found.errors.round(2).to_dict(), found.warnings
+    ({'sensitivity': 0.18}, ())
     """
 
     errors: pd.Series
@@ -78,6 +85,11 @@ def identify(
     trials : int
         Answers to each stimulus.
     free : sequence of str, optional
+
+    Returns
+    -------
+    Identification
+        Standard errors and correlations of the estimates, with warnings in words.
 
     Examples
     --------

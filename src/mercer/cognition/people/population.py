@@ -61,6 +61,15 @@ class Population:
     notes : tuple of str
         What a reader should know: people who always answered the same, parameters that the design
         cannot tell apart.
+
+    Examples
+    --------
+    >>> from mercer.cognition import GCM, five_four, simulate_people
+    >>> one = GCM(3.0, free=("sensitivity",))
+    >>> made = simulate_people(one, five_four(), subjects=10, trials=20, seed=1)
+    >>> found = fit_people(one, made.experiment)
+    >>> found.center.shape, found.answers
+    ((1,), 1800)
     """
 
     space: Coordinates
@@ -155,6 +164,11 @@ def fit_people(
         Largest number of steps.
     tolerance : float
         Of the log-likelihood, and of center and spread, between two steps.
+
+    Returns
+    -------
+    Population
+        The center and spread of people, and an estimate for each of them.
 
     Examples
     --------

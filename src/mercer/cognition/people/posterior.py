@@ -61,6 +61,15 @@ class Posterior:
     space : Coordinates
     draws : Draws
     model, people : object
+
+    Examples
+    --------
+    >>> from mercer.cognition import GCM, five_four, simulate_people
+    >>> one = GCM(3.0, free=("sensitivity",))
+    >>> made = simulate_people(one, five_four(), subjects=8, trials=20, seed=1)
+    >>> found = posterior(one, made.experiment, draws=100, warmup=50, chains=2)
+    >>> list(found.summary().columns)[:2]
+    ['mean', 'sd']
     """
 
     space: Coordinates
@@ -148,6 +157,11 @@ def posterior(
         extra (``pip install "mercer[bayes]"``), which needs smooth likelihoods and more time for
         each draw, but follows correlations. Where both can be used they should agree.
     random_state : int, Generator or None
+
+    Returns
+    -------
+    Posterior
+        Draws of the population and of each person; its `summary` is a table.
 
     Examples
     --------

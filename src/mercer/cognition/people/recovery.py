@@ -40,6 +40,13 @@ class Recovery:
     group : DataFrame
         The population's center and spread: true, estimate, low, high, and whether the interval
         holds the truth.
+
+    Examples
+    --------
+    >>> from mercer.cognition import GCM, five_four
+    >>> found = recover(GCM(3.0, free=("sensitivity",)), five_four(), subjects=8)
+    >>> list(found.table.columns), len(found.people)
+    (['correlation', 'bias', 'rmse'], 8)
     """
 
     people: pd.DataFrame
@@ -68,6 +75,11 @@ def recover(
         As in `simulate_people`.
     **options
         Of `fit_people`.
+
+    Returns
+    -------
+    Recovery
+        Parameters beside their estimates, of people and of the group.
 
     Examples
     --------
@@ -118,6 +130,13 @@ class ModelRecovery:
         Shares of simulated experiments: rows are true, columns chosen.
     margins : DataFrame
         A row for each experiment: true, chosen, and by how much it won by BIC.
+
+    Examples
+    --------
+    >>> shares = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]], ["p", "q"], ["p", "q"])
+    >>> found = ModelRecovery(shares, pd.DataFrame())
+    >>> found.confusion.loc["q", "p"]  # q is true, and p is chosen
+    np.float64(0.2)
     """
 
     confusion: pd.DataFrame
@@ -148,6 +167,11 @@ def recover_models(
         As in `simulate_people`. Where some models learn, all answer in the trials of the design.
     repeats : int
         Experiments for each model.
+
+    Returns
+    -------
+    ModelRecovery
+        Shares of choices, with the margins by which they were made.
 
     Examples
     --------
@@ -196,6 +220,13 @@ class PowerCurve:
         A row for each number of people: share of experiments that chose the right model, with its
         interval (Wilson, 1927).
     wanted : float
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"share": [0.5, 0.9], "low": [0.3, 0.7], "high": [0.7, 1]}, [5, 20])
+    >>> found = PowerCurve(table, wanted=0.8)
+    >>> found.table.index[found.table["share"] >= found.wanted].tolist()
+    [20]
     """
 
     table: pd.DataFrame
@@ -237,6 +268,11 @@ def power(
         Experiments for each number.
     wanted : float
         Share of experiments that should choose the right model.
+
+    Returns
+    -------
+    PowerCurve
+        The share of right choices at each number of people.
 
     Examples
     --------

@@ -37,6 +37,13 @@ class SimulatedPeople:
     space : Coordinates
     truth : ndarray of shape (people, D)
         Their coordinates.
+
+    Examples
+    --------
+    >>> from mercer.cognition import GCM, five_four
+    >>> made = simulate_people(GCM(3.0, free=("sensitivity",)), five_four(), subjects=5, trials=20)
+    >>> made.truth.shape, made.experiment.responses.shape
+    ((5, 1), (5, 9, 2))
     """
 
     experiment: Experiment
@@ -78,6 +85,11 @@ def simulate_people(
     free : sequence of str, optional
         What differs between people; by default as in `fit_people`.
     seed : int
+
+    Returns
+    -------
+    SimulatedPeople
+        An experiment with their answers, and the parameters that made them.
 
     Examples
     --------

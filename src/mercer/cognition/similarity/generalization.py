@@ -53,6 +53,13 @@ class Gradient:
         How many answers there were at each distance, if responses were counts.
     alternatives : tuple of Gradient
         Other shapes that were tried, the better ones first.
+
+    Examples
+    --------
+    >>> from mercer.cognition import fit_gradient
+    >>> found = fit_gradient([0.1, 1.0, 2.0, 3.0], [97, 61, 35, 23], trials=100)
+    >>> found.shape, round(float(found(1.0)), 2)
+    ('exponential', 0.61)
     """
 
     sensitivity: float

@@ -45,6 +45,12 @@ class StimulusMap:
     disparities : ndarray of shape (n, n)
         What they should be: d̂, the dissimilarities (metric) or the best numbers in their order,
         equal ones staying equal.
+
+    Examples
+    --------
+    >>> found = stimulus_map([[0, 1, 2], [1, 0, 1], [2, 1, 0]], 1, labels=["p", "q", "r"])
+    >>> found.coordinates.shape, round(found.stress, 6)
+    ((3, 1), 0.0)
     """
 
     coordinates: np.ndarray
@@ -103,6 +109,11 @@ def stimulus_map(
         The first is classical scaling, the others are random; the least stress wins.
     random_state : int
 
+    Returns
+    -------
+    StimulusMap
+        Coordinates, with the stress that is left.
+
     Examples
     --------
     >>> towns = [[0, 3, 4, 5], [3, 0, 5, 4], [4, 5, 0, 3], [5, 4, 3, 0]]
@@ -132,6 +143,15 @@ def classical_scaling(dissimilarities: ArrayLike, dimensions: int = 2) -> np.nda
     """Return coordinates whose inner products are closest to those that distances imply.
 
     Exact where the dissimilarities are Euclidean distances of so few dimensions.
+
+    Parameters
+    ----------
+    dissimilarities : array of shape (n, n)
+    dimensions : int
+
+    Returns
+    -------
+    ndarray of shape (n, dimensions)
 
     Examples
     --------

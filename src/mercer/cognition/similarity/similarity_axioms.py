@@ -76,6 +76,12 @@ class SimilarityCheck:
     witness : dict
         If it is not positive definite, weights of the fewest items found for which
         Σ vᵢvⱼsᵢⱼ < 0.
+
+    Examples
+    --------
+    >>> found = check_similarity([[1.0, 0.5], [0.5, 1.0]])
+    >>> found.eigenvalues, found.witness
+    (array([0.5, 1.5]), {})
     """
 
     symmetry: Finding
@@ -118,6 +124,11 @@ def check_similarity(
         For the triangle inequality; by default −log(s / the largest s).
     tolerance : float
         Violations up to this share of the largest entry are rounding.
+
+    Returns
+    -------
+    SimilarityCheck
+        A finding about each axiom, printed in words.
 
     Examples
     --------

@@ -170,6 +170,17 @@ class Pullback(Kernel):
 def rescale(k: Kernel, f: Callable[[Any], float]) -> Kernel:
     """Return f(x)·k(x, z)·f(z), valid by (6.14) for any function f of one thing.
 
+    Parameters
+    ----------
+    k : Kernel
+    f : callable
+        From one thing to a number.
+
+    Returns
+    -------
+    Kernel
+        Valid if `k` is.
+
     Examples
     --------
     >>> from mercer.kernels import Linear
@@ -188,6 +199,11 @@ def pullback(k: Kernel, phi: Callable[[Any], Any], batched: bool = False) -> Ker
     phi : callable
         Of one thing; with ``batched=True``, of the whole container, returning one image each.
     batched : bool
+
+    Returns
+    -------
+    Kernel
+        Valid if `k` is.
 
     Examples
     --------

@@ -102,6 +102,15 @@ def from_function(pair: Callable[[Any, Any], float]) -> Kernel:
     Whether it is valid is unknown: `mercer.kernels.check` looks at it on data, `assume_psd` gives
     your word. The function should be symmetric; only one triangle of a Gram matrix is computed.
 
+    Parameters
+    ----------
+    pair : callable
+        From two things to a number.
+
+    Returns
+    -------
+    Kernel
+
     Examples
     --------
     >>> def shared_letters(a, b):
@@ -123,6 +132,10 @@ def from_features(phi: Callable[[Any], Any], batched: bool = False) -> Kernel:
         From one thing to a vector; with ``batched=True`` from the container to a matrix.
     batched : bool
 
+    Returns
+    -------
+    Kernel
+
     Examples
     --------
     >>> from_features(lambda word: [len(word), word.count("a")])(["cat", "banana"])
@@ -134,6 +147,15 @@ def from_features(phi: Callable[[Any], Any], batched: bool = False) -> Kernel:
 
 def from_basis(functions: Sequence[Callable[[Any], float]]) -> Kernel:
     """Return the kernel Σᵢ φᵢ(x)φᵢ(z) of some basis functions (6.10).
+
+    Parameters
+    ----------
+    functions : sequence of callables
+        Each from one thing to a number.
+
+    Returns
+    -------
+    Kernel
 
     Examples
     --------
@@ -150,6 +172,10 @@ def precomputed() -> Kernel:
 
     The training data is the square matrix of the training items; new data are rows of their
     similarities to the training items.
+
+    Returns
+    -------
+    Kernel
 
     Examples
     --------

@@ -249,6 +249,15 @@ class PolynomialOf(Unary):
 def exp(k: Kernel) -> Kernel:
     """Return the exponential of a kernel, valid by (6.16).
 
+    Parameters
+    ----------
+    k : Kernel
+
+    Returns
+    -------
+    Kernel
+        Valid if `k` is.
+
     Examples
     --------
     >>> from mercer.kernels import Linear
@@ -260,6 +269,16 @@ def exp(k: Kernel) -> Kernel:
 
 def polynomial(k: Kernel, coefficients: Any) -> Kernel:
     """Return q(k) for the polynomial q with these coefficients, lowest power first (6.15).
+
+    Parameters
+    ----------
+    k : Kernel
+    coefficients : sequence of float
+        Valid if none of them is negative, and `k` is valid.
+
+    Returns
+    -------
+    Kernel
 
     Examples
     --------

@@ -250,6 +250,15 @@ def normalize(k: Kernel) -> Kernel:
 
     It is 0 where k(x, x) = 0, also if that is so by underflow.
 
+    Parameters
+    ----------
+    k : Kernel
+
+    Returns
+    -------
+    Kernel
+        Valid if `k` is.
+
     Examples
     --------
     >>> from mercer.kernels import Linear
@@ -267,6 +276,11 @@ def gaussian_over(k: Kernel, bandwidth: Bandwidth = 1.0) -> Kernel:
     k : Kernel
     bandwidth : float or "median"
 
+    Returns
+    -------
+    Kernel
+        Valid if `k` is.
+
     Examples
     --------
     >>> from mercer.kernels import Gaussian, Linear
@@ -280,6 +294,14 @@ def assume_psd(k: Kernel) -> Kernel:
     """Return `k` with your word that it is valid; visible in its formula and its proof.
 
     A kernel that is refuted by a witness stays refuted.
+
+    Parameters
+    ----------
+    k : Kernel
+
+    Returns
+    -------
+    Kernel
 
     Examples
     --------

@@ -245,6 +245,10 @@ class Constant(Kernel):
 
     In a sum it lets a function have an offset. Valid as f(x)f(z) with a constant f.
 
+    Parameters
+    ----------
+    value : float
+
     Examples
     --------
     >>> (Linear() + 1.0)

@@ -34,6 +34,12 @@ TRUSTED = 1e-6  # relative residual up to which an answer is called solved
 class Problem:
     """A Gram operator, sample weights (all 1 if None), and whether there is an intercept.
 
+    Parameters
+    ----------
+    gram : Operator
+    weights : ndarray of shape (n,), optional
+    intercept : bool
+
     Examples
     --------
     >>> from mercer.gram import Dense
@@ -162,6 +168,10 @@ class Solution(SolverResult):
 
 class State:
     """A problem that a solver has prepared, so that many targets and penalties are cheap.
+
+    Parameters
+    ----------
+    problem : Problem
 
     Examples
     --------
