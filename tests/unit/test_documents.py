@@ -30,7 +30,7 @@ DOCUMENTS = sorted(
     p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if SITE not in p.parents
 )
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
-QUICK = {"algebra", "README", "CONTRIBUTING", "kernels", "ridge"}  # others take seconds
+QUICK = {"algebra", "README", "tour", "CONTRIBUTING", "kernels", "ridge"}  # others take seconds
 # On a busy computer, two BLAS threads on small problems wait for each other.
 ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -113,7 +113,8 @@ def test_the_code_of_a_document_runs_and_prints_what_it_says(document, monkeypat
 
 def test_the_documents_have_code_to_run():
     blocks = {name_of(d): len(BLOCK.findall(d.read_text(encoding="utf-8"))) for d in DOCUMENTS}
-    assert min(blocks[name] for name in ("README.md", "docs/kernels.md", "docs/ridge.md")) >= 5
+    assert min(blocks[name] for name in ("docs/tour.md", "docs/kernels.md", "docs/ridge.md")) >= 5
+    assert blocks["README.md"] >= 3  # and the tour goes on with what it begins
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)

@@ -53,8 +53,9 @@ class Found:
     --------
     >>> from mercer import KernelRidge
     >>> from mercer.kernels import Gaussian
-    >>> X = np.linspace(0.0, 6.0, 20)[:, None]
-    >>> found = search(KernelRidge(Gaussian(1.0), penalty=0.1), X, np.sin(X[:, 0]))
+    >>> X = np.linspace(0.0, 6.0, 40)[:, None]
+    >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0.0, 0.3, 40)
+    >>> found = search(KernelRidge(Gaussian(1.0), penalty=0.1), X, y)
     >>> found.criterion, sorted(found.parameters)
     ('leave-one-out', ['kernel__bandwidth', 'penalty'])
     """

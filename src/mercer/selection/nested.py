@@ -62,8 +62,10 @@ class NestedScores:
     Examples
     --------
     >>> from mercer import KernelRidge
-    >>> X = np.linspace(0.0, 6.0, 30)[:, None]
-    >>> found = nested_cv(KernelRidge("gaussian"), X, np.sin(X[:, 0]), {"penalty": [0.01, 0.1, 1]})
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0.0, 6.0, (40, 1))
+    >>> y = np.sin(X[:, 0]) + rng.normal(0.0, 0.3, 40)
+    >>> found = nested_cv(KernelRidge("gaussian"), X, y, {"penalty": [1e-9, 0.1, 1e3]})
     >>> found.scores.shape, len(found.candidates), found.inner_scores.shape
     ((5,), 3, (5, 3))
     """
