@@ -46,6 +46,12 @@ class PartEffect:
         Of local effects two standard errors on each side; of partial ones 80 % of the items.
     rows : int
         How many items were changed.
+
+    Examples
+    --------
+    >>> found = PartEffect("good", "with", effect=0.8, low=0.6, high=1.0, rows=12)
+    >>> found.part, found.effect
+    ('good', 0.8)
     """
 
     part: Any
@@ -84,6 +90,10 @@ def part_effects(
     label : optional
         The class whose probability, or score, is the answer; by default the last.
 
+    Returns
+    -------
+    list of PartEffect
+
     Examples
     --------
     >>> from mercer import KernelRidge
@@ -118,6 +128,17 @@ def part_interaction(
     It is Friedman's H² on the table of the partial dependence on both: the share of its variance
     that is not the sum of what each does. Letters count by how frequent they are at their
     position; whether a word is there, or an atom known, counts alike.
+
+    Parameters
+    ----------
+    machine, X, parts, column, label
+        As in `part_effects`.
+    one, other : str or int
+        Two of the parts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

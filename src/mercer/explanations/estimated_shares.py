@@ -51,6 +51,11 @@ def estimate_shares(
     random_state : int
         Chooses orders and known rows.
 
+    Returns
+    -------
+    ColumnReasons
+        With the number of orders, as shares are estimates.
+
     Examples
     --------
     >>> from mercer import KernelRidge

@@ -138,7 +138,11 @@ class Ridge(ExpansionMachine):
         return decide_ridge(requested(self.follow, sketches=True), kernel, points, size)
 
     def _fit(
-        self, X: Items, points: Points, target: np.ndarray, weights: np.ndarray | None
+        self,
+        X: Items,
+        points: Points,
+        target: np.ndarray,
+        weights: np.ndarray | None,
     ) -> Self:
         """Walk through the rooms: X is admitted; resolve, decide, assemble, solve, keep."""
         points = self._own(X, points)

@@ -220,7 +220,7 @@ def design(
     ----------
     data, target, task, kernel, machine, budget, types, skip_bad, seed, references
         As in `study`.
-    groups, time, weights, missing, drop_duplicates, cost, order, measure, scale
+    groups, time, weights, missing, drop_duplicates, cost, order, measure, scale, target_scale
         As in `study`.
 
     Returns
