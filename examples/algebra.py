@@ -5,6 +5,10 @@ the temperature, and on the weather. Each column gets the similarity that suits 
 products join them, and the proof of the whole follows from the proofs of its parts.
 """
 
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, cross_val_score
@@ -17,7 +21,7 @@ WARMTH = Gaussian("median").on("temperature")
 WEATHER = Categorical().on("weather")
 
 
-def main() -> None:
+def main(out: Path | None) -> None:
     table, rented = rentals(300)
     print(table.head(3), end="\n\n")
 
@@ -29,6 +33,24 @@ def main() -> None:
     print("share of the variance explained (R², five folds)")
     for k in (HOUR, WARMTH, WEATHER, HOUR + WARMTH + WEATHER, kernel):
         print(f"  {score(k, table, rented):.2f}  {k}")
+    if out is not None:
+        draw(KernelRidge(kernel, penalty=0.1, intercept=True).fit(table, rented), out)
+
+
+def draw(machine: KernelRidge, out: Path) -> None:
+    """Draw what was learned: hour against temperature, a panel for each weather."""
+    hours, degrees = np.linspace(0, 24, 97), np.linspace(0, 30, 61)
+    rows = pd.DataFrame(
+        {"hour": np.tile(hours, 61), "temperature": np.repeat(degrees, 97), "weather": ""}
+    )
+    figure, axes = plt.subplots(1, 3, figsize=(8.0, 3.0), sharey=True, layout="constrained")
+    for ax, weather in zip(axes, ("sun", "cloud", "rain"), strict=True):
+        expected = machine.predict(rows.assign(weather=weather)).reshape(61, 97)
+        shades = ax.pcolormesh(hours, degrees, expected, cmap="cividis", vmin=-30, vmax=90)
+        ax.set(title=weather, xlabel="hour", xticks=[0, 6, 12, 18, 24])
+    axes[0].set_ylabel("temperature (°C)")
+    figure.colorbar(shades, ax=axes, label="expected rentals")
+    figure.savefig(out, dpi=144)
 
 
 def score(kernel: Kernel, table: pd.DataFrame, target: np.ndarray) -> float:
@@ -52,4 +74,6 @@ def rentals(count: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(parser.parse_args().out)

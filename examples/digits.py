@@ -6,14 +6,18 @@ chosen by an inner cross-validation on the others. So no image has any influence
 that is judged by it.
 """
 
+import argparse
+from pathlib import Path
 from textwrap import indent
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from mercer import KernelRidgeClassifier
 from mercer.kernels import Gaussian, check
+from mercer.plots import plot_confusion
 
 # The p-th power of a Gaussian is a Gaussian whose bandwidth is smaller by √p. The training images
 # of each fold set the scale, and the grid moves around it. Of equally good choices the first is
@@ -22,7 +26,7 @@ MACHINE = KernelRidgeClassifier(kernel=Gaussian("scale") ** 2)
 GRID = {"kernel__exponent": [1, 2, 4], "penalty": [0.1, 0.01, 0.001]}
 
 
-def main() -> None:
+def main(out: Path | None) -> None:
     X, y = load_digits(return_X_y=True)
     kernel = MACHINE.kernel.resolve(X)
     say(f"{len(X)} images of handwritten digits, {X.shape[1]} pixels each")
@@ -38,6 +42,23 @@ def main() -> None:
     solution = machine.solution_
     certificate = f"{solution.solver}: {solution.status}, residual {solution.certificate:.1e}"
     say("The machine for later use, fitted to all images", f"{chosen(machine)}\n{certificate}")
+    if out is not None:
+        draw(X, y, predicted, out)
+
+
+def draw(X: np.ndarray, y: np.ndarray, predicted: np.ndarray, out: Path) -> None:
+    """Draw the confusions, and beside them images that were misread when they were held out."""
+    figure = plt.figure(figsize=(8.5, 3.8), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=[1.2, 1.0])
+    plot_confusion(y, predicted, left.subplots())
+    right.suptitle("misread: what it is → what was said", fontsize=9)
+    wrong = np.flatnonzero(predicted != y)
+    for ax, i in zip(right.subplots(3, 4).flat, wrong, strict=False):
+        ax.imshow(X[i].reshape(8, 8), cmap="gray_r")
+        ax.set_title(f"{y[i]} → {predicted[i]}", fontsize=8)
+    for ax in right.axes:
+        ax.axis("off")
+    figure.savefig(out, dpi=144)
 
 
 def predict_held_out(X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -86,4 +107,6 @@ def say(title: str, text: object = "") -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(parser.parse_args().out)

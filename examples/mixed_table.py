@@ -7,24 +7,27 @@ is then lost. Each column has its own kernel, and what a gap means is said for e
 penalties are judged by nested cross-validation.
 """
 
+import argparse
 import os
 import warnings
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, cross_val_predict
 
 from mercer import KernelRidge, explain
 from mercer.errors import SelectionWarning
 from mercer.kernels import Categorical, Gaussian, Kernel, Molecule, Spectrum, normalize
+from mercer.plots import plot_agreement
 from mercer.selection import GridSearchCV, nested_cv
 
 FOLDS = KFold(5, shuffle=True, random_state=0)
 PENALTIES = [0.03, 0.1, 0.3, 1.0]
 
 
-def main() -> None:
+def main(out: Path | None) -> None:
     table, target, numbers, others = data()
     lost = table[numbers].isna().to_numpy()
     print(f"{len(table)} rows; {lost.mean():.0%} of {len(numbers)} columns of numbers are missing")
@@ -48,6 +51,25 @@ def main() -> None:
     print(f"  {why.explanation.offsets[0]:+.2f}  for any row")
     for part in why.columns().itertuples():
         print(f"  {part.contribution:+.2f}  from {', '.join(part.columns)}")
+    if out is not None:
+        draw(search, table[1:], target[1:], out)
+
+
+def draw(search: GridSearchCV, table: pd.DataFrame, target: pd.Series, out: Path) -> None:
+    """Draw held-out predictions against the truth, and what each column adds to forty rows."""
+    held_out = cross_val_predict(search.best_estimator_, table, target, cv=FOLDS)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.4), layout="constrained")
+    plot_agreement(target, held_out, left)
+    some = explain(search, table[:40])
+    parts = [one.columns() for one in some]
+    shares = np.array([part["contribution"] for part in parts])
+    names = [", ".join(columns) for columns in parts[0]["columns"]]
+    right.axvline(0.0, color="gray", linewidth=0.8)
+    for row, share in enumerate(shares.T):
+        right.plot(share, np.full(len(share), row), "o", alpha=0.4, markersize=4)
+    right.set(yticks=range(len(names)), yticklabels=names, xlabel="added to the prediction")
+    right.invert_yaxis()
+    figure.savefig(out, dpi=144)
 
 
 def judged(table: pd.DataFrame, target: pd.Series, kernel: Kernel, **settings: str) -> str:
@@ -109,4 +131,6 @@ def enzymes(rng: np.random.Generator, count: int = 240) -> tuple[pd.DataFrame, p
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(parser.parse_args().out)

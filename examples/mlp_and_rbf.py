@@ -6,8 +6,11 @@ only the output weights are learned, and they have one best value. The lecture *
 Algorithms: Kernel Methods* goes from the first to the second in this way.
 """
 
+import argparse
 import time
+from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 from sklearn.model_selection import GridSearchCV
@@ -15,24 +18,46 @@ from sklearn.neural_network import MLPClassifier
 
 from mercer import RBFNetworkClassifier
 from mercer.kernels import Gaussian
+from mercer.plots import plot_points
 
 HIDDEN = 12
 STARTS = 8
 
 
-def main() -> None:
+def main(out: Path | None) -> None:
     X, y = make_moons(200, noise=0.2, random_state=0)
     new = make_moons(5000, noise=0.2, random_state=1)
     print(f"{HIDDEN} hidden units, {STARTS} random starts; errors on 5000 new items")
     print("                                best  median   worst   seconds")
-    for name, make in (
-        ("MLP, tanh units", multilayer),
-        ("RBF, centers by k-means", clustered),
-        ("RBF, random centers", drawn),
-        ("RBF, chosen one by one (OLS)", chosen),
-        ("RBF, a cell on each item", exemplars),
-    ):
+    kinds = {
+        "MLP, tanh units": multilayer,
+        "RBF, centers by k-means": clustered,
+        "RBF, random centers": drawn,
+        "RBF, chosen one by one (OLS)": chosen,
+        "RBF, a cell on each item": exemplars,
+    }
+    for name, make in kinds.items():
         compare(name, make, X, y, *new)
+    if out is not None:
+        draw(kinds, X, y, out)
+
+
+def draw(kinds, X, y, out: Path) -> None:
+    """Draw the boundaries that some kinds of networks learn from three random starts."""
+    x1, x2 = np.linspace(-1.6, 2.6, 120), np.linspace(-1.2, 1.7, 90)
+    grid = np.stack(np.meshgrid(x1, x2), axis=-1).reshape(-1, 2)
+    figure, axes = plt.subplots(1, 4, figsize=(10.0, 2.4), layout="constrained")
+    names = [name for name in kinds if "one by one" not in name]
+    for ax, name in zip(axes, names, strict=True):
+        plot_points(X, y, ax, size=6.0)
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+        for seed, line in enumerate(("-", "--", ":")):
+            said = kinds[name](seed).fit(X, y).predict(grid).reshape(len(x2), len(x1))
+            ax.contour(x1, x2, said, [0.5], colors="black", linewidths=1.2, linestyles=line)
+        ax.set(title=name, xticks=[], yticks=[])
+        ax.title.set_size(9)
+    figure.savefig(out, dpi=144)
 
 
 def multilayer(seed: int) -> GridSearchCV:
@@ -78,4 +103,6 @@ def compare(name, make, X, y, new, truth) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(parser.parse_args().out)

@@ -5,13 +5,16 @@ proved that the function is a valid kernel, and mercer says so. It can be checke
 for, or written in a way that proves it.
 """
 
+import argparse
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
+import matplotlib.pyplot as plt
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 
-from mercer import KernelRidgeClassifier
-from mercer.kernels import assume_psd, check, from_function, normalize
+from mercer import KernelPCA, KernelRidgeClassifier
+from mercer.kernels import Kernel, assume_psd, check, from_function, normalize
 
 GERMAN = """
 apfel baum brot buch feld fenster feuer fisch fluss freund garten haus herbst himmel hund katze
@@ -38,7 +41,7 @@ def pairs(word: str) -> Counter:
     return Counter(pairwise(framed))
 
 
-def main() -> None:
+def main(out: Path | None) -> None:
     german, italian = GERMAN.split(), ITALIAN.split()
     words = german + italian
     labels = ["German"] * len(german) + ["Italian"] * len(italian)
@@ -58,7 +61,27 @@ def main() -> None:
     machine.fit(words, labels)
     for word in ("schloss", "finestrino", "zucker", "zucchero"):
         print(f"{word}: {machine.predict([word])[0]}")
+    if out is not None:
+        draw(kernel, words, labels, out)
+
+
+def draw(kernel: Kernel, words: list[str], labels: list[str], out: Path) -> None:
+    """Draw the words where the two directions of largest variance among similarities put them."""
+    places = KernelPCA(kernel, n_components=2).fit_transform(words)
+    colors = {"German": "#0072B2", "Italian": "#D55E00"}
+    figure, ax = plt.subplots(figsize=(7.0, 5.0), layout="constrained")
+    for word, label, (x, y) in zip(words, labels, places, strict=True):
+        ax.text(x, y, word, color=colors[label], fontsize=7, ha="center", va="center")
+    low, high = places.min(axis=0), places.max(axis=0)
+    edge = 0.06 * (high - low)
+    ax.set(xlim=(low[0] - edge[0], high[0] + edge[0]), ylim=(low[1] - edge[1], high[1] + edge[1]))
+    ax.set(
+        xticks=[], yticks=[], title="German (blue) and Italian words by shared pairs of letters"
+    )
+    figure.savefig(out, dpi=144)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(parser.parse_args().out)

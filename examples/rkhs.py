@@ -4,6 +4,10 @@ Every function here is a weighted sum of similarities, f(x) = Σ wᵢ k(x, xᵢ)
 machine after its fit. Equations are those of Jäkel, Schölkopf & Wichmann (2007).
 """
 
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
 import numpy as np
 
 from mercer import KernelRidge
@@ -11,11 +15,13 @@ from mercer.kernels import Gaussian
 from mercer.rkhs import Function, hsic, mean_embedding, mmd, section
 
 
-def main() -> None:
+def main(out: Path | None) -> None:
     sections()
     projections()
     machines()
     samples()
+    if out is not None:
+        draw(out)
 
 
 def sections() -> None:
@@ -72,5 +78,34 @@ def samples() -> None:
     print(f"  x and y on a circle: correlation {correlation:.2f}, p = {p:.3f} for independence")
 
 
+def draw(out: Path) -> None:
+    """Draw a function with its projection, machines of three lengths, and two samples."""
+    figure, axes = plt.subplots(1, 3, figsize=(9.0, 2.9), layout="constrained")
+    f = Function(Gaussian(1.0), [[0.0], [1.0], [2.5]], [1.0, -1.0, 2.0])
+    data = np.array([[0.5], [2.0]])
+    x = np.linspace(-3.0, 6.0, 200)[:, None]
+    axes[0].plot(x, f(x), label="f")
+    axes[0].plot(x, f.project(data)(x), "--", label="what two points know of it")
+    axes[0].plot(data, f(data), "ko")
+    X = np.linspace(0.0, 6.0, 40)[:, None]
+    for penalty in (0.01, 1.0, 100.0):
+        f = KernelRidge(Gaussian(1.0), penalty=penalty).fit(X, np.sin(X[:, 0])).function_
+        axes[1].plot(x, f(x), label=f"penalty {penalty:g}, length {f.norm():.2f}")
+    axes[1].plot(X, np.sin(X), "k.", markersize=3)
+    rng = np.random.default_rng(1)
+    for spread in (1.0, 2.0):
+        sample = rng.normal(0.0, spread, (100, 1))
+        mean = mean_embedding(Gaussian(1.0), sample)
+        lines = axes[2].plot(2 * x - 3, mean(2 * x - 3), label=f"spread {spread:g}")
+        axes[2].plot(sample, np.full(100, -0.04 * spread), "|", color=lines[0].get_color())
+    titles = ("a projection", "ridge regression", "samples as functions")
+    for ax, title in zip(axes, titles, strict=True):
+        ax.set_title(title, fontsize=10)
+        ax.legend(fontsize=7, frameon=False)
+    figure.savefig(out, dpi=144)
+
+
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(parser.parse_args().out)

@@ -9,10 +9,11 @@ the machine says afterwards how far its answer is from the exact one.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from mercer import KernelRidge, Plan, Stream
@@ -37,9 +38,10 @@ def write(path: Path, rows: int, rng: np.random.Generator) -> np.memmap:
     return np.memmap(path, np.float64, "r", shape=(rows, WIDTH))
 
 
-def main(rows: int = 30_000) -> None:
+def main(rows: int, out: Path | None) -> None:
     """Learn from a file with more and more centers."""
     rng = np.random.default_rng(0)
+    found = []
     with tempfile.TemporaryDirectory() as folder:
         X = write(Path(folder) / "rows.bin", rows, rng)
         y = np.concatenate([truth(X[i : i + 100_000]) for i in range(0, rows, 100_000)])
@@ -51,12 +53,36 @@ def main(rows: int = 30_000) -> None:
             machine.fit(Stream.rows(X, y))
             error = np.sqrt(np.mean((machine.predict(new) - truth(new)) ** 2))
             told = machine.solution_.approximation
+            found.append((centers, error, told.error, truth(new), machine.predict(new)))
             print(
                 f"{centers:4} centers: error {error:.3f}; from the exact answer about "
                 f"{100 * told.error:.0f} % of its spread; {machine.plan_.bytes / 1e6:.0f} MB"
             )
         print(machine.plan_.explain())
+    if out is not None:
+        draw(found, out)
+
+
+def draw(found: list, out: Path) -> None:
+    """Draw the error by the number of centers, and answers of the smallest and largest sketch."""
+    centers, errors, told, _, _ = zip(*found, strict=True)
+    figure, axes = plt.subplots(1, 3, figsize=(9.0, 3.0), layout="constrained")
+    axes[0].semilogx(centers, errors, "o-", label="error on new rows")
+    axes[0].semilogx(
+        centers, told, "s--", label="told: share of the spread\nfrom the exact answer"
+    )
+    axes[0].set(xlabel="centers", xticks=centers, xticklabels=centers, ylim=(0.0, None))
+    axes[0].minorticks_off()
+    axes[0].legend(fontsize=7, frameon=False)
+    for ax, (count, _, _, true, said) in zip(axes[1:], (found[0], found[-1]), strict=True):
+        ax.hexbin(true, said, gridsize=40, cmap="Blues", bins="log")
+        ax.axline((0.0, 0.0), slope=1.0, color="black", linewidth=0.8)
+        ax.set(title=f"{count} centers", xlabel="true", ylabel="predicted")
+    figure.savefig(out, dpi=144)
 
 
 if __name__ == "__main__":
-    main(*(int(number) for number in sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("rows", type=int, nargs="?", default=30_000)
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(**vars(parser.parse_args()))

@@ -17,7 +17,9 @@ no part in it.
 import argparse
 import math
 import time
+from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -75,6 +77,7 @@ C = 10.0
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--choose", action="store_true", help="repeat the cross-validation")
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
     arguments = parser.parse_args()
     X, y, X_test, y_test, name = digits()
     if arguments.choose:
@@ -98,6 +101,31 @@ def main() -> None:
                 f"{kernel!r:58}{what:>18}{count:8}{len(machine.support_):9}{error:8.1%}"
                 f"{seconds:7.1f} s"
             )
+    if arguments.out is not None:
+        draw(X[first.support_[:3]], X_test, y_test, second.predict(X_test), arguments.out)
+
+
+def draw(vectors: np.ndarray, X: np.ndarray, y: np.ndarray, said: np.ndarray, out: Path) -> None:
+    """Draw support vectors with their movements and edges, and test images that are misread."""
+    side = side_of(X)
+    figure = plt.figure(figsize=(9.0, 3.4), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=[1.5, 1.0])
+    left.suptitle("support vectors, virtual copies, edges in eight directions", fontsize=9)
+    for row, vector in zip(left.subplots(3, 6), vectors, strict=True):
+        copies = [vector[None], *(moved(vector[None], *move) for move in STRAIGHT)]
+        for ax, image in zip(row, copies, strict=False):
+            ax.imshow(image.reshape(side, side), cmap="gray_r")
+        cells = edges(vector[None]).reshape(DIRECTIONS, -1)
+        width = math.isqrt(cells.shape[1])
+        tiles = cells.reshape(2, 4, width, width).transpose(0, 2, 1, 3)
+        row[-1].imshow(tiles.reshape(2 * width, 4 * width), cmap="magma")
+    right.suptitle("misread in the end: what it is → what was said", fontsize=9)
+    for ax, i in zip(right.subplots(3, 4).flat, np.flatnonzero(said != y), strict=False):
+        ax.imshow(X[i].reshape(side, side), cmap="gray_r")
+        ax.set_title(f"{y[i]:g} → {said[i]:g}", fontsize=8)
+    for ax in (*left.axes, *right.axes):
+        ax.axis("off")
+    figure.savefig(out, dpi=144)
 
 
 def with_virtual(
