@@ -23,6 +23,7 @@ from mercer import (
     KernelRidge,
     KernelRidgeClassifier,
     LearnedMetric,
+    ScaledTarget,
     Standardize,
 )
 from mercer.cognition import (
@@ -98,6 +99,7 @@ OTHERS = [
     Calibrated(KernelRidgeClassifier()),
     Conformal(KernelRidge()),  # unit/machines/test_conformal.py
     LearnedMetric(KernelRidge()),
+    ScaledTarget(KernelRidge()),  # unit/machines/test_scaled_target.py
 ]
 
 
