@@ -7,18 +7,21 @@ Weights of words are learned in each training fold, and kernels and C chosen by 
 cross-validation.
 """
 
+import argparse
 import importlib
 import inspect
 import os
 import warnings
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from mercer import SVC, explain
 from mercer.errors import SelectionWarning
 from mercer.kernels import Text
+from mercer.plots import plot_letters
 from mercer.selection import nested_cv
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -30,7 +33,7 @@ KERNELS = {
 PARTS = ("linalg", "ndimage", "signal", "special")
 
 
-def main() -> None:
+def main(out: Path | None) -> None:
     texts, y, name = data()
     labels, counts = np.unique(y, return_counts=True)
     print(f"{len(texts)} texts, {name}")
@@ -52,6 +55,18 @@ def main() -> None:
         words = why.features(4).itertuples()
         print(f"  {texts[i][:90]!r}\n    is {y[i]}, taken for {why.toward}:", end=" ")
         print(", ".join(f"{word.feature} {word.contribution:+.2f}" for word in words))
+    if out is not None:
+        right = new[machine.predict(texts[new]) == y[new]]
+        draw(machine, texts[[*right[:2], *wrong[:2]]], out)
+
+
+def draw(machine: SVC, some: np.ndarray, out: Path) -> None:
+    """Draw texts with each word on its color: warm for what the machine says, cold against."""
+    figure, axes = plt.subplots(4, 1, figsize=(8.5, 4.2), layout="constrained")
+    for k, (ax, why) in enumerate(zip(axes, explain(machine, some), strict=True)):
+        plot_letters(why, ax=ax, per_line=90)
+        ax.set_title(f"taken for {why.toward}, " + ("wrongly" if k > 1 else "rightly"), fontsize=8)
+    figure.savefig(out, dpi=144)
 
 
 def data() -> tuple[np.ndarray, np.ndarray, str]:
@@ -80,4 +95,6 @@ def documentation(module: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=None, help="file for a drawing")
+    main(parser.parse_args().out)

@@ -159,10 +159,12 @@ def along_C(
     copy.classes_ = classes
     arranged = copy._arrange(codes[split.train], None if weights is None else weights[split.train])
     items = split.train[arranged.order]
-    rows = cut(K, split.test, items)
+    n = len(items)
+    rows = cut(K, split.test, items, np.empty((len(split.test), n), K.dtype))
+    known = cut(K, items, items, np.empty((n, n), K.dtype))
     tol = positive(machine, "tol", machine.tol)
-    options = SMOOptions(tol, max_steps(machine.max_iter), len(items), len(items), 0)
-    path = SVCPath(copy, arranged, GramRanges(cut(K, items, items)), options)
+    options = SMOOptions(tol, max_steps(machine.max_iter), n, n, 0)
+    path = SVCPath(copy, arranged, GramRanges(known), options)
     found = []
     for C in C_values:
         if stopping():
