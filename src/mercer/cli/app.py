@@ -84,9 +84,8 @@ def _version(asked: bool) -> None:
 
 @app.callback(
     epilog="\b\n"
-    "First, on data that come along:  mercer fit\n"
-    "Then on your own:                mercer fit YOUR.csv --target COLUMN\n"
-    "More: mercer fit --help          Completion: mercer --install-completion"
+    "Begin: mercer fit               Then: mercer fit YOUR.csv --target COLUMN\n"
+    "More:  mercer fit --help        Completion: mercer --install-completion"
 )
 def common(
     version: Annotated[

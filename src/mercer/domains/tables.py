@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import array_api_compat
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from mercer.domains.points import Items, Points, RowIndex, nonempty
 from mercer.errors import DomainError, suggestion
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["MISSING", "Objects", "Table", "is_frame", "things", "to_numpy"]
 

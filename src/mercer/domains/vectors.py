@@ -5,17 +5,19 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import array_api_compat.numpy
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from mercer.domains.points import Domain, Items, Points, RowIndex, nonempty
 from mercer.domains.tables import Objects, Table, is_frame, to_numpy
 from mercer.errors import DomainError, DomainTypeError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["VECTORS", "ZERO", "VectorDomain", "Vectors", "read", "to_numpy"]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mercer.domains import is_frame
 from mercer.errors import FileError
 from mercer.files.codecs import Codec, Decoder, Encoder, Json
 from mercer.files.value_codecs import missing_texts, texts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["CODECS", "Trimmed"]
 

@@ -12,7 +12,7 @@ from mercer.engine.tiles import spans
 from mercer.gram.operator import Dense, Pieces
 from mercer.threads import in_threads, one_blas_thread
 
-__all__ = ["GramRanges", "RowCache", "Striped", "cut", "one_blas_thread"]
+__all__ = ["GramRanges", "RowCache", "Striped", "cut", "cut_into", "one_blas_thread"]
 
 
 class GramRanges:
@@ -61,13 +61,18 @@ class GramRanges:
         out[places] = self.array[np.ix_(self.items[items], self.items)]
 
 
+def cut(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return ``matrix[np.ix_(rows, columns)]``, which NumPy would write twice."""
+    return cut_into(np.empty((len(rows), len(columns)), matrix.dtype), matrix, rows, columns)
+
+
 @compiled
-def cut(matrix, rows, columns, out):
-    """Write ``matrix[np.ix_(rows, columns)]``, which NumPy would write twice, to `out`.
+def cut_into(out, matrix, rows, columns):
+    """Write ``matrix[np.ix_(rows, columns)]`` to `out`, and return that.
 
     Examples
     --------
-    >>> cut(np.arange(9.0).reshape(3, 3), np.array([0, 2]), np.array([2]), np.empty((2, 1)))
+    >>> cut_into(np.empty((2, 1)), np.arange(9.0).reshape(3, 3), np.array([0, 2]), np.array([2]))
     array([[2.],
            [8.]])
     """

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
-from mercer.domains import Items, Points, admit_labels
+from mercer.domains import GramRows, Items, Points, admit_labels
 from mercer.errors import DomainError, ValidityError, suggestion
 from mercer.gram.nearest import nearest
 from mercer.machines.chunks import require_fitted
@@ -168,7 +168,8 @@ class KernelNeighbors(ClassifierMixin, Machine):
     ) -> tuple[np.ndarray, np.ndarray]:
         known, heights = self.function_.points, self._heights
         places, similarities = nearest(self.kernel_, points, known, heights, count, others)
-        if self.kernel_.proof().verdict != "proved":
+        known_to_itself = not isinstance(points, GramRows) or points.places is not None
+        if known_to_itself and self.kernel_.proof().verdict != "proved":
             self._squares(points, places, similarities)
         unlike = similarities[:, -1] == 0
         if unlike.any() and count < len(known) - others and heights.min() == heights.max():

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import numbers
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -25,6 +24,9 @@ from mercer.machines.chunks import require_fitted
 from mercer.machines.moments import count_gaps, moments, portions
 from mercer.machines.planned import plan_of_columns
 from mercer.plans import Decision
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Standardize"]
 

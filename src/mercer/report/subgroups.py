@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from mercer.report.words import amount, count, percent, shorten
 from mercer.studies.folds import standard_error
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mercer.studies import Study
 
 __all__ = ["Subgroup", "subgroups"]

@@ -144,8 +144,10 @@ class Function:
             return other.inner(self)
         if other is self:
             weights = self._weights_of_features()
-            if weights is not None:
-                return as_scalar(np.sum(weights**2, axis=0))
+            with np.errstate(over="ignore", invalid="ignore"):
+                square = None if weights is None else np.sum(weights**2, axis=0)
+            if square is not None and np.isfinite(square).all():
+                return as_scalar(square)
         values = product(self.kernel, self.points, other.points, other.coefficients)
         return as_scalar(np.sum(self.coefficients * values, axis=0))
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer.engine.single import add_rows
-from mercer.gram.stored import cut
+from mercer.gram.stored import cut_into
 from mercer.solvers.free_variables import VariableRows, optimize_free
 from mercer.solvers.quadratic import DONE, MAX_PART, MAX_UNSETTLED, UNBOUNDED
 from mercer.solvers.smo import MIN_STEPS, burst_of, optimize_pairs
@@ -220,7 +220,7 @@ class Part:
         size = len(rows) ** 2
         if len(self._memory) < size:
             self._memory = np.empty(size, K.dtype)
-        return cut(K, rows, rows, self._memory[:size].reshape(len(rows), -1))
+        return cut_into(self._memory[:size].reshape(len(rows), -1), K, rows, rows)
 
 
 def unsettled(v: Variables, groups: np.ndarray) -> np.ndarray:

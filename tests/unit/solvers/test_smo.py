@@ -104,8 +104,8 @@ def test_invalid_kernels_are_still_refused():
 def test_cut_is_numpys_indexing():
     rng = np.random.default_rng(2)
     K, rows, columns = rng.normal(size=(9, 7)), rng.integers(0, 9, 5), rng.integers(0, 7, 4)
-    assert np.array_equal(cut(K, rows, columns, np.empty((5, 4))), K[np.ix_(rows, columns)])
-    assert cut(K, rows[:0], columns, np.empty((0, 4))).shape == (0, 4)
+    assert np.array_equal(cut(K, rows, columns), K[np.ix_(rows, columns)])
+    assert cut(K, rows[:0], columns).shape == (0, 4)
 
 
 @pytest.mark.parametrize("height", [1e-25, 1.0, 1e36, 1e60])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mercer.errors import DomainError
 from mercer.machines.encoding.levels import MISSING, Levels
 from mercer.machines.encoding.reading import read_days, read_numbers, read_texts
 from mercer.machines.encoding.scales import NumberScale, NumberScales, is_even, learn_scales
 from mercer.machines.encoding.times import Dates, learn_dates
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["EncodedColumn", "learn_quantity", "zeros"]
 

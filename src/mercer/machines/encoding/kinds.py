@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mercer.errors import DomainError, suggestion
 from mercer.machines.encoding.reading import as_days, as_numbers, different
 from mercer.machines.encoding.tables import column_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["KINDS", "infer_kind", "kinds_of"]
 

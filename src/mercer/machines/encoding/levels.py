@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from mercer.machines.encoding.reading import read_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Levels", "count_levels", "one_hot", "target_statistics"]
 

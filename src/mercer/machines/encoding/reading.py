@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mercer.errors import DomainError, DomainTypeError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["as_days", "as_numbers", "different", "read_days", "read_numbers", "read_texts"]
 

@@ -9,7 +9,7 @@ import pytest
 from mercer.domains import Vectors
 from mercer.engine.block import scaled
 from mercer.gram.device.expression import Unfused
-from mercer.gram.device.numeric_rows import explain_products, number_columns
+from mercer.gram.device.numeric_rows import explain_products, number_columns, program_of
 from mercer.gram.device.prepared_rows import _seen, lengths_of
 from mercer.gram.device.rules import RULES, fuse
 from mercer.kernels import (
@@ -165,8 +165,12 @@ def test_reasons(k, reason):
     )
 
 
-def test_double_precision_is_not_fused():
-    assert "double precision" in explain_products(Gaussian(1.0), 3, "cuda", "double")
+def test_double_precision_is_fused_for_few_columns_only():
+    few, why = program_of(Gaussian(1.0), 3, double=True)
+    assert few is not None and why == ""
+    many, why = program_of(Gaussian(1.0), 10_000, double=True)
+    assert many is None and "double precision" in why
+    assert why in explain_products(Gaussian(1.0), 10_000, "cuda", "double")
 
 
 def test_lines_hold_nothing_of_the_user():
