@@ -160,8 +160,7 @@ def along_C(
     arranged = copy._arrange(codes[split.train], None if weights is None else weights[split.train])
     items = split.train[arranged.order]
     n = len(items)
-    rows = cut(K, split.test, items, np.empty((len(split.test), n), K.dtype))
-    known = cut(K, items, items, np.empty((n, n), K.dtype))
+    rows, known = cut(K, split.test, items), cut(K, items, items)
     tol = positive(machine, "tol", machine.tol)
     options = SMOOptions(tol, max_steps(machine.max_iter), n, n, 0)
     path = SVCPath(copy, arranged, GramRanges(known), options)
