@@ -17,11 +17,13 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_regressor
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from mercer.domains import admit_weights
+from mercer.domains import Items, admit_weights
 from mercer.domains.targets import admit_numbers
 from mercer.errors import ValidityError, suggestion
 from mercer.machines.chunks import require_fitted
+from mercer.machines.planned import bytes_kept, bytes_of, plan_of
 from mercer.machines.target_powers import backward, forward, require_power, require_scalable
+from mercer.plans import Decision
 
 __all__ = ["ScaledTarget", "even_errors", "smeared"]
 
@@ -116,6 +118,24 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
             residuals = self._held_out(X, scaled, weights, pairs)
         self.machine_, self.residuals_ = machine, residuals
         return self
+
+    def plan(self, X: Items) -> Decision:
+        """Return what `fit` would need: the machine, and beside it one of a fold.
+
+        Examples
+        --------
+        >>> from mercer import KernelRidge
+        >>> machine, X = KernelRidge(), np.ones((500, 3))
+        >>> ScaledTarget(machine).plan(X).bytes > machine.plan(X).bytes
+        True
+        """
+        self._check(weighted=False)
+        decision = plan_of(self.machine, X)
+        if self.answer == "median" or self.scale == "none":
+            return decision
+        # Folds are fitted while the machine of all items is kept.
+        kept = bytes_of(X) + bytes_kept(self.machine, X)
+        return decision.beside(kept, "errors of items that were held out, fold after fold")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the answer for each item, in the unit of the targets."""
