@@ -21,13 +21,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 
 from mercer.domains import admit_labels, admit_weights, weigh_classes
-from mercer.errors import MercerError, ValidityError
+from mercer.errors import MercerError, PlanError, ValidityError
 from mercer.gram import GramRanges
 from mercer.machines.abilities import able
 from mercer.machines.scores import require_weight
 from mercer.machines.svc import SVC
 from mercer.machines.svm_classifier import SortedByClass
 from mercer.machines.svm_programs import MarginProgram, max_steps, positive_C, run
+from mercer.memory import out_of_memory
 from mercer.selection.evaluation import Evaluation, Outcome, PredictionScores
 from mercer.selection.splits import Split
 from mercer.solvers.quadratic import Optimum, SMOOptions
@@ -105,9 +106,12 @@ def jobs_along_C(
         try:
             here = None if weights is None else weights[train]
             require_weight(task.codes[train], task.classes, here)
-            rows = along_C(machine, C_values, K, labels, weights, evaluation.splits[k])
+            with out_of_memory("a search along C", len(K)):
+                rows = along_C(machine, C_values, K, labels, weights, evaluation.splits[k])
             if stopping():
                 return
+        except PlanError:  # no fault of the candidates
+            raise
         except Exception as error:
             if evaluation.error_score == "raise":
                 raise
