@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
 
 from mercer.domains import is_frame
 from mercer.forks import with_openmp
@@ -25,6 +26,9 @@ __all__ = ["references", "tree_rows"]
 LINEAR, TREES = "linear model", "boosted trees"
 MAX_TREE_LEVELS = 254  # of a category that scikit-learn's trees can split; the others are one
 PENALTIES = np.logspace(-3, 3, 7)
+# Rows up to which trees grow on one thread: nodes are then so small that OpenMP's threads mostly
+# wait for each other by spinning, beside other work a hundred times longer than they compute.
+MAX_ROWS_ONE_THREAD = 10_000
 
 
 def references(
@@ -91,7 +95,9 @@ def _trees(fold: OuterFold, regress: bool, seed: int) -> np.ndarray:
     tied = fold.arrangement
     if not tied.independent:  # rows that it would keep aside belong to others
         model.set_params(early_stopping=False)
-    return _answers(model.fit(X, fold.y, sample_weight=tied.weights), new, fold)
+    threads = 1 if len(fold.y) <= MAX_ROWS_ONE_THREAD else None  # None: as many as there are
+    with threadpool_limits(threads, user_api="openmp"):
+        return _answers(model.fit(X, fold.y, sample_weight=tied.weights), new, fold)
 
 
 def tree_rows(X: Any, new: Any) -> tuple[Any, Any]:
