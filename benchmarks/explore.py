@@ -135,7 +135,7 @@ def _exploring(path: Path) -> Iterator[str]:
     try:
         for line in run.stderr:
             if " is at http://" in line:
-                yield line.split(" is at ")[1].split(";")[0]
+                yield line.split(" is at ")[1].split()[0]
                 return
         raise RuntimeError("the explorer did not start")
     finally:

@@ -105,7 +105,7 @@ def explore(
     name, data, answer = _page(source, open_one)
 
     def ready(address: str) -> None:
-        say(f"{name} is at {address}; Ctrl-C ends it")
+        say(f"{name} is at {address} (Ctrl-C ends it)")
         if not no_browser:
             with suppress(webbrowser.Error, OSError):
                 webbrowser.open(address)

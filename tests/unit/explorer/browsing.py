@@ -128,7 +128,7 @@ def exploring(*arguments):
             line = run.stderr.readline()
             assert line, "".join(said)
             said.append(line)
-        address = said[-1].split(" is at ")[1].split(";")[0]
+        address = said[-1].split(" is at ")[1].split()[0]
         yield address, run
     finally:
         if run.poll() is None:
